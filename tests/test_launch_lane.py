@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import random
 import struct
 import sys
@@ -209,7 +210,8 @@ def test_references(launches, stream) -> None:
     """Nothing that a launch looks at gets or loses one."""
     args = (buffer(), 12345.5, 1 << 40, np.float32(2))
     k, steps = ready(launches, 8, 8, 8, 4, args=args, stream=stream)
-    watched = (stream, CONFIG, k, *args, buffer, Buffer, launch, k._lane)
+    gc.collect()  # what other tests have left
+    watched = (stream, CONFIG, k, *args, Buffer, launch, k._lane)
     before = [sys.getrefcount(each) for each in watched]
     for _ in range(1000):
         assert launch(stream, CONFIG, k, *args) is None
