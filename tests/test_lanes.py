@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from . import lane_code
-from .stub import REPOSITORY, module
+from .stub import APIS, REPOSITORY, module
 from .stub.build import parameters
 from .stub.record import Call, Stub
 from .threads import at_once
@@ -39,8 +39,8 @@ needs_lanes = pytest.mark.skipif(bool(lanes.why_not()), reason=f"no fast lane: {
 FAILURE = 999
 VALUES = int(os.environ.get("CUDAPY_LANE_VALUES", "2"))
 """How many other values are tried in the place of each argument, of some 40."""
-LEAST = {"driver": 280, "runtime-13": 170, "nvml": 60, "nccl": 10}
-"""How many functions of a library have a lane, at least."""
+LEAST = {"driver": 280, "runtime-13": 170, "nvml": 60, "nccl": 10, "cufile": 0}
+"""How many functions of a library have a lane, at least. (A status of cuFile is a struct.)"""
 
 
 def test_the_routine_is_what_its_source_says() -> None:
@@ -128,7 +128,7 @@ def attempts(right: tuple[Any, ...], values: int) -> Iterator[tuple[Any, ...]]:
 
 @needs_lanes
 @pytest.mark.thorough
-@pytest.mark.parametrize("api", ["driver", "runtime-12", "runtime-13", "nvml", "nvrtc", "nvjitlink", "nccl"])
+@pytest.mark.parametrize("api", [*APIS])
 def test_both_ways_are_the_same(api: str, stub_of: Callable[[str], Stub]) -> None:
     """With arguments right and wrong: the same results or exceptions, and the same in C."""
     pytest.importorskip("numpy")
@@ -431,6 +431,14 @@ def test_threads(d: ModuleType, stub: Stub) -> None:
                 stub._used.value = 0  # so that the record does not become full
 
     at_once(work)
+
+
+@needs_lanes
+def test_what_is_looked_up_does_not_hang_on_a_hint(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other releases of a version of Python have it in other places."""
+    expected = layout._monitors()
+    monkeypatch.setattr(layout, "_HINTS", ())
+    assert layout._monitors() == expected
 
 
 # -- processes -------------------------------------------------------------------------------------------

@@ -51,8 +51,6 @@ def _address(name: str) -> int:
 
 def _monitors() -> int:
     """Where the interpreter has which tools get which events: 8 bytes, of the events from PY_START on."""
-    from .memory import NotMappedError, read_mapped
-
     monitoring: Any = sys.monitoring  # type: ignore[attr-defined,unused-ignore]
     tools = range(6)
     if any(map(monitoring.get_tool, tools)) or sys.gettrace() or sys.getprofile():
@@ -64,32 +62,49 @@ def _monitors() -> int:
     if interpreter != main():
         raise NoLanes("this is not the main interpreter")
     tool = tools[3]
-    mark = bytes([1 << tool]) * 8
     monitoring.use_tool_id(tool, __name__)
     monitoring.set_events(tool, 0xFF)
     try:
-        place = -1
-        for hint in _HINTS:
-            if read_mapped(interpreter + hint, 8) == mark:
-                place = hint
-        if place < 0:
-            found = b""
-            while len(found) < 1 << 20:
-                found += read_mapped(interpreter + len(found), PAGE)
-                place = found.find(mark)
-                if place >= 0:
-                    break
-    except NotMappedError:
-        place = -1
+        place = _search(interpreter, bytes([1 << tool]) * 8)
     finally:
         monitoring.set_events(tool, 0)
         monitoring.free_tool_id(tool)
-    if place < 0 or read_mapped(interpreter + place, 8) != bytes(8):
+    if not place or _mapped(place, 8) != bytes(8):
         raise NoLanes("the events of sys.monitoring are not where they were expected")
-    return interpreter + place
+    return place
 
 
-_HINTS = (381744, 193136)  # of 3.12.1 and 3.13.0
+_HINTS = (381744, 193136)  # in 3.12.1 and 3.13.0
+_FARTHEST = 1 << 20
+
+
+def _search(start: int, mark: bytes) -> int:
+    """Where in the memory from `start` on there is a mark; 0 if it is not found."""
+    for hint in _HINTS:
+        if _mapped(start + hint, len(mark)) == mark:
+            return start + hint
+    found, piece = b"", 1 << 16
+    while piece >= len(mark) and len(found) < _FARTHEST:
+        more = _mapped(start + len(found), piece)
+        if not more:  # as far as there is memory
+            piece //= 2
+            continue
+        begin = max(len(found) - len(mark), 0)
+        found += more
+        place = found.find(mark, begin)
+        if place >= 0:
+            return start + place
+    return 0
+
+
+def _mapped(address: int, size: int) -> bytes:
+    """The bytes at an address; none if there is no memory."""
+    from .memory import NotMappedError, read_mapped
+
+    try:
+        return read_mapped(address, size)
+    except NotMappedError:
+        return b""
 
 
 def context() -> dict[str, int]:
