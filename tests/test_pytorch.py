@@ -46,16 +46,16 @@ def test_training() -> None:
 @pytest.mark.parametrize(
     ("program", "kind", "kernel", "place"),
     [
-        ("test_triton_kernels.py", "fault", "add_without_mask", "test_triton_kernels.py:23"),
-        ("test_compiled_kernels.py", "race", "reverse", "reverse.cu:5"),
+        ("triton_kernels.py", "fault", "add_without_mask", "test_triton_kernels.py:23"),
+        ("compiled_kernels.py", "race", "reverse", "reverse.cu:5"),
     ],
 )
 def test_a_mistake_in_a_kernel(program: str, kind: str, kernel: str, place: str, tmp_path: Path) -> None:
     """Each tensor is an allocation of its own: a write past its end is found, with the line."""
-    shutil.copy(FOLDER / "faulty" / program, tmp_path)
+    shutil.copy(FOLDER / "faulty" / program, tmp_path / f"test_{program}")
     found = tmp_path / "found.json"
     options = ["--check", "all", "--json", str(found), "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    done = run(*options, program, cwd=tmp_path, TRITON_CACHE_DIR=str(tmp_path / "cache"))
+    done = run(*options, f"test_{program}", cwd=tmp_path, TRITON_CACHE_DIR=str(tmp_path / "cache"))
     assert done.returncode, done.stdout[-3000:] + done.stderr[-3000:]
     findings = json.loads(found.read_text())["findings"]
     assert [(each["kind"], each["kernel"]) for each in findings] == [(kind, kernel)]

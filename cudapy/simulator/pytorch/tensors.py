@@ -36,6 +36,7 @@ class Views:
         return None if isinstance(value, torch.Generator) else value
 
     def _view(self, tensor: Any) -> Any:
+        self._require_dense(tensor)
         if tensor.numel():
             storage = tensor.untyped_storage()
             self._storages[storage.data_ptr()] = storage
@@ -44,6 +45,12 @@ class Views:
             view = torch.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype, device=CPU)
         self._originals[id(view)] = view, tensor
         return view
+
+    def _require_dense(self, tensor: Any) -> None:
+        if tensor.layout != torch.strided:
+            raise NotImplementedError(
+                f"aten::{self._name}: cudapy's simulator has no operators for tensors of {tensor.layout}"
+            )
 
     def require(self) -> None:
         """Report a fault, and raise RuntimeError, unless all memory of the arguments is allocated."""
@@ -67,6 +74,7 @@ class Views:
 
     def _result(self, tensor: Any, device: Any) -> Any:
         """Storage for storage, so that results share memory, with arguments too, as the CPU's do."""
+        self._require_dense(tensor)
         source = tensor.untyped_storage()
         address = source.data_ptr()
         storage = self._storages.get(address)

@@ -130,6 +130,7 @@ def errors() -> None:
     x = torch.ones(1, 1, 4, 4, device="cuda")
     text = raised(torch.cudnn_convolution, x, x, [0, 0], [1, 1], [1, 1], 1, False, False, False)
     assert "aten::cudnn_convolution has no kernel for the CPU" in text
+    assert "_to_sparse: cudapy's simulator has no operators" in raised(x.to_sparse)
     try:
         x.view(-1)[torch.tensor([99], device="cuda")]
     except IndexError as error:
