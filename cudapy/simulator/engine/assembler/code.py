@@ -82,6 +82,8 @@ class Code:
         self._scope: tuple[str, ...] = ()
         self._names = 0
         self._routine: _Routine | None = None
+        self.in_routine = False
+        """Whether what instructions use is noted."""
         self._routines: dict[str, _Routine] = {}
 
     def __len__(self) -> int:
@@ -160,11 +162,6 @@ class Code:
 
     # Routines.
 
-    @property
-    def in_routine(self) -> bool:
-        """Whether what instructions use is noted."""
-        return self._routine is not None
-
     @contextlib.contextmanager
     def routine(
         self, name: str, takes: Iterable[Register] = (), clobbers: Iterable[Register] = ()
@@ -176,9 +173,10 @@ class Code:
         """
         self.label(name)
         self._routine = self._routines[name] = _Routine(takes, clobbers)
+        self.in_routine = True
         with self.scope(name):
             yield
-        self._routine = None
+        self._routine, self.in_routine = None, False
 
     def saves(self, registers: Iterable[Register]) -> None:
         """The routine has kept these registers, and loads them again before it returns."""
