@@ -9,7 +9,7 @@ from typing import NamedTuple
 from cudapy.simulator.engine import instructions
 from cudapy.simulator.engine.compile.function import FunctionCompiler
 from cudapy.simulator.engine.compile.graph import Step
-from cudapy.simulator.engine.jit import able
+from cudapy.simulator.engine.jit import supported
 from cudapy.simulator.engine.ptx.parser import parse
 
 HEAD = ".version 8.8\n.target sm_90\n.address_size 64\n"
@@ -105,5 +105,5 @@ def forms() -> tuple[Form, ...]:
     return tuple(
         form
         for (form, match), instruction in zip(found, text.instructions, strict=False)
-        if able.is_able(Step(instruction, match), function)
+        if supported.is_supported(Step(instruction, match), function)
     )

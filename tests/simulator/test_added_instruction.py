@@ -12,7 +12,7 @@ from cudapy.simulator.engine.compile.function import FunctionCompiler
 from cudapy.simulator.engine.compile.graph import Step
 from cudapy.simulator.engine.instructions import integer
 from cudapy.simulator.engine.instructions.rule import Rule, rule
-from cudapy.simulator.engine.jit import able, processor
+from cudapy.simulator.engine.jit import processor, supported
 from cudapy.simulator.engine.module import Module
 from cudapy.simulator.engine.ptx.parser import parse
 
@@ -57,7 +57,7 @@ def _has_machine_code(opcode: str) -> bool:
     parsed = parse(f"{text}{opcode} %r0, %r1, %r2;\nret;\n}}\n").functions["k"]
     instruction = parsed.instructions[0]
     step = Step(instruction, instructions.find(instruction))
-    return able.is_able(step, FunctionCompiler(parsed, 90, lambda _: None))
+    return supported.is_supported(step, FunctionCompiler(parsed, 90, lambda _: None))
 
 
 @pytest.mark.skipif(not processor.is_supported(), reason="there is machine code for x86-64 with AVX2 alone")

@@ -1,13 +1,13 @@
 """Machine code for parts of functions, on processors with AVX2 and FMA.
 
 back_end.py   machine code as a back end        function.py   that of a function, made once it is warm
-able.py       which instructions have some
+supported.py  which instructions have some
 region.py     which blocks, and their code      run.py        a region, run for lanes of a batch
 lanes.py      registers within straight code    vectors.py    the values of lanes in the processor's registers
 lowering.py   rules' expressions, over terms    terms.py      Python's operators on registers
 primitive.py  functions of expressions: integers.py  floats.py  halves.py  conversions.py
 data.py       moves and parameters
-together.py   shuffles and votes                accesses.py   loads and stores           atomics.py
+warp_operations.py  shuffles and votes          accesses.py   loads and stores           atomics.py
 library.py    routines that all code shares     layout.py     where threads' registers lie
 processor.py  what this machine can do, and memory for code
 """

@@ -9,21 +9,21 @@ from .library import each_active_lane
 
 if TYPE_CHECKING:
     from ..ptx.types import Type
-    from .lanes import Surroundings
+    from .lanes import CodeContext
 
 _EXPONENT, _SIGN, _NAN = 0x7F800000, -0x80000000, 0x7FFFFFFF
 
 
 def write_atomic(
-    out: Assembler, op: str, kind: Type, space: str, values: int, found: int, around: Surroundings
+    out: Assembler, op: str, kind: Type, space: str, values: int, found: int, context: CodeContext
 ) -> None:
     """Combine what lies at ADDRESS with the array `values`; what was there goes to the array `found`."""
     with each_active_lane(out, RSI):
-        _combine(out, op, kind, space, values, found, around)
+        _combine(out, op, kind, space, values, found, context)
 
 
 def _combine(
-    out: Assembler, op: str, kind: Type, space: str, values: int, found: int, around: Surroundings
+    out: Assembler, op: str, kind: Type, space: str, values: int, found: int, context: CodeContext
 ) -> None:
     """That of lane rdx, at rsi."""
     wide, scale = kind.size == 8, kind.size
@@ -32,7 +32,7 @@ def _combine(
     out.keep(At(RBX, found, RDX, scale), RAX, kind.size)
     if kind.kind == "f":
         if wide:
-            _add64(out, space == "global", around.constant(0x7FF << 53, 8))
+            _add64(out, space == "global", context.constant(0x7FF << 53, 8))
         else:
             _add32(out, space == "global")
     elif op in ("min", "max"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from . import able, processor
+from . import processor, supported
 from .function import MachineCode
 from .run import MachineRuns
 
@@ -31,7 +31,7 @@ class AVX2:
 
     def supports(self, step: Step, function: FunctionCompiler) -> bool:
         """Whether a region may have an instruction."""
-        return able.is_able(step, function)
+        return supported.is_supported(step, function)
 
     def compiled(self, function: FunctionCompiler, blocks: list[Block]) -> MachineCode:
         """The code of a function, which is made once it has run for a while."""

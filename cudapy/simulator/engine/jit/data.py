@@ -63,7 +63,7 @@ def convert_address(lanes: Lanes, instruction: Instruction, groups: dict[str, st
     target, source = _two(instruction)
     value = lanes.read(source, U64)
     if space == "param" and not groups.get("to"):  # whole from 32 bits, as Batch.whole_parameter_address
-        start = lanes.at(lanes.around.input("L.parameter_base()", U64), True)
+        start = lanes.at(lanes.context.input("L.parameter_base()", U64), True)
         low = lanes.each("pand", lanes.each("psubq", value, start), lanes.constant(0xFFFFFFFF, 8))
         value = lanes.each("paddq", start, low)
     elif base:
@@ -78,7 +78,7 @@ def load_parameter(lanes: Lanes, instruction: Instruction, groups: dict[str, str
     for item, name, offset in _parts(address, target, kind):
         expression = _expression(lanes, name, offset, kind)
         if expression is not None:
-            value = lanes.at(lanes.around.input(expression, kind), kind.size == 8)
+            value = lanes.at(lanes.context.input(expression, kind), kind.size == 8)
             if kind.size < 4:
                 value = lanes.extended(value, kind)
             lanes.write(item, value, kind)

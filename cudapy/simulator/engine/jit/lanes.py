@@ -53,7 +53,7 @@ def require_operands(instruction: Instruction, least: int) -> None:
         raise Unsupported
 
 
-class Surroundings(Protocol):
+class CodeContext(Protocol):
     """What a block needs: its function, and places in the memory of the region that it is in."""
 
     function: FunctionCompiler
@@ -71,8 +71,8 @@ class Surroundings(Protocol):
 class Lanes:
     """The values of registers in one stretch of a block."""
 
-    def __init__(self, around: Surroundings) -> None:
-        self.around, self.function = around, around.function
+    def __init__(self, context: CodeContext) -> None:
+        self.context, self.function = context, context.function
         self.code = Vectors()
         self.values: dict[str, tuple[Value, bool]] = {}
         """What registers hold, and whether NaN may have other bits than the hardware's."""
@@ -82,7 +82,7 @@ class Lanes:
     # Constants and operations of either width.
 
     def constant(self, bits: int, size: int) -> Value:
-        one = self.code.constant(self.around.constant(bits & ((1 << 8 * size) - 1), size), size)
+        one = self.code.constant(self.context.constant(bits & ((1 << 8 * size) - 1), size), size)
         return (one, one) if size == 8 else (one,)
 
     def each(self, name: str, a: Value, b: Value, number: int | None = None) -> Value:
@@ -194,7 +194,7 @@ class Lanes:
         """Arithmetic that is added meanwhile rounds as PTX says: rn, rz, rm, rp."""
         if (mode or "rn") != "rn":
             masks = (_MXCSR | _ROUNDING[mode or "rn"] << 13, _MXCSR)
-            one, usual = (self.around.constant(mask, 4) for mask in masks)
+            one, usual = (self.context.constant(mask, 4) for mask in masks)
             self.code.control = one, usual
         try:
             yield
@@ -209,7 +209,7 @@ class Lanes:
             kind = self.function.registers.get(name)
             if kind is None or kind.size == 16:
                 raise Unsupported
-            location = self.around.location(name)
+            location = self.context.location(name)
             known = self.at(location, kind.size == 8), self.function.has_unspecified_nan(name)
             self.values[name] = known
         return known
@@ -279,7 +279,7 @@ class Lanes:
         wide = name in ("%gridid", "%current_graph_exec")
         if name == "%is_explicit_cluster" or (kind.size == 8 and not wide):
             raise Unsupported
-        value = self.at(self.around.input(f"L.special.read({name!r})", U64 if wide else U32), wide)
+        value = self.at(self.context.input(f"L.special.read({name!r})", U64 if wide else U32), wide)
         return self.low_words(value) if wide and kind.size == 4 else value
 
     def _symbol(self, operand: Symbol, kind: Type) -> Value:
@@ -292,7 +292,7 @@ class Lanes:
             base = self._read_register(FRAME, U64)
             offset = resolved[0] + operand.offset
         else:
-            base, offset = self.at(self.around.input(resolved, U64), True), operand.offset
+            base, offset = self.at(self.context.input(resolved, U64), True), operand.offset
         value = self.each("paddq", base, self.constant(offset, 8)) if offset else base
         return value if kind.size == 8 else self.low_words(value)
 

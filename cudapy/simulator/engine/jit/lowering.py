@@ -83,7 +83,7 @@ _EFFECTS: dict[str, Writer] = {
     "store": _plain(data.store_parameter),
     "nothing": lambda lanes, instruction, match: None,
 }
-"""What rules without an expression do to registers. `accesses` and `together` have what needs memory."""
+"""What rules without an expression do to registers; `accesses` and `warp_operations` have the rest."""
 
 
 def lower(lanes: Lanes, instruction: Instruction, match: Match) -> None:

@@ -33,7 +33,7 @@ from .lanes import Lanes, Value
 from .layout import NARROW, WIDE
 from .lowering import lower
 from .processor import place_code
-from .together import write_together
+from .warp_operations import write_warp_operation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable
@@ -207,7 +207,7 @@ class Region:
             for name in sorted(names)
         ]
 
-    # What blocks need: `lanes.Surroundings`.
+    # What blocks need: `lanes.CodeContext`.
 
     def location(self, name: str) -> int:
         location = self.locations.get(name)
@@ -488,7 +488,7 @@ class _Writer:
                 self._out.keep(At(RBX, layout.VOTES), RDX, 4)
             return self._lanes
 
-        self._lanes = write_together(self._lanes, step, flush)
+        self._lanes = write_warp_operation(self._lanes, step, flush)
         if step.match.rule.effect == "shuffle":  # before the next one puts there what lanes give
             self._flush(self._read_after[place])
 

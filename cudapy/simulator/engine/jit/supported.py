@@ -20,7 +20,7 @@ from ..ptx.types import BITS, TYPES, Type
 from .accesses import access_address, access_of, atomic_of, is_access, is_atomic
 from .lanes import Lanes, Unsupported
 from .lowering import lower
-from .together import write_together
+from .warp_operations import write_warp_operation
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -32,7 +32,7 @@ _known: dict[Hashable, bool] = {}
 _MOST_KNOWN = 1 << 14
 
 
-def is_able(step: Step, function: FunctionCompiler) -> bool:
+def is_supported(step: Step, function: FunctionCompiler) -> bool:
     """Whether an instruction of a function can be in a region."""
     rule, instruction = step.match.rule, step.instruction
     if rule.since > function.architecture or rule.yields:
@@ -42,7 +42,7 @@ def is_able(step: Step, function: FunctionCompiler) -> bool:
     if rule.ends_block:
         return rule.effect == "branch"
     if any(isinstance(one, Symbol) for one in _parts(instruction.operands)):
-        return _is_able(step, function)
+        return _is_supported(step, function)
     key = (
         instruction.opcode,
         instruction.guard is not None,
@@ -52,7 +52,7 @@ def is_able(step: Step, function: FunctionCompiler) -> bool:
     if known is None:
         if len(_known) > _MOST_KNOWN:
             _known.clear()
-        known = _known[key] = _is_able(step, function)
+        known = _known[key] = _is_supported(step, function)
     return known
 
 
@@ -83,7 +83,7 @@ def _sort_of(operand: Operand, function: FunctionCompiler) -> Hashable:
     return type(operand).__name__
 
 
-def _is_able(step: Step, function: FunctionCompiler) -> bool:
+def _is_supported(step: Step, function: FunctionCompiler) -> bool:
     lanes = Lanes(_Anywhere(function))
     try:
         if is_access(step):
@@ -94,7 +94,7 @@ def _is_able(step: Step, function: FunctionCompiler) -> bool:
             access_address(lanes, step)
             lanes.read(step.instruction.operands[-1], TYPES[BITS[TYPES[step.match.groups["T"]].size]])
         elif step.match.rule.convergence_mask:
-            write_together(lanes, step)
+            write_warp_operation(lanes, step)
         else:
             lower(lanes, step.instruction, step.match)
     except (Unsupported, PTXError):  # a mistake is reported where code for NumPy is written

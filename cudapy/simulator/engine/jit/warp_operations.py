@@ -1,4 +1,4 @@
-"""Instructions that the lanes of a warp run together."""
+"""Warp operations: shuffles, votes and their like."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LEAST = {"shuffle": 4, "vote": 3, "active": 1, "synchronize": 0}
 """The effects that there is machine code for, and how many operands they take."""
 
 
-def write_together(lanes: Lanes, step: Step, flush: Callable[[], Lanes] | None = None) -> Lanes:
+def write_warp_operation(lanes: Lanes, step: Step, flush: Callable[[], Lanes] | None = None) -> Lanes:
     """Add an instruction of a warp, all lanes of which are active. Raises Unsupported.
 
     flush: ends the stretch of code before it, and begins another: what lanes give each other has to lie in
