@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from . import fault
-
 if TYPE_CHECKING:
     from .aliases import I64, U64, Array, Bools, DType, Index, Lanes
     from .run.report import Reporter
@@ -93,7 +91,7 @@ def put(array: Array | Scattered, index: Index, value: Array) -> None:
 def mark_or_check(
     report: Reporter, written: Bools, offset: I64, a: U64 | np.uint64, access: Access, lanes: Lanes, what: str
 ) -> None:
-    """Mark bytes as written, or raise Fault unless those that are read are.
+    """Mark bytes as written; report those that are read and are not.
 
     written: a bool for each byte; offset: where each lane's bytes start in it; what: the memory, for reports.
     """
@@ -110,4 +108,4 @@ def mark_or_check(
     if bad.any():
         text = f"Read of {what} that nobody wrote"
         guilty = bad if len(bad) > 1 else bad[0]
-        report.fail(fault.LAUNCH_FAILED, text, access.number, lanes, guilty, a, size)
+        report.find(text, access.number, lanes, guilty, a, size)

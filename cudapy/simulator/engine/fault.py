@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .aliases import Dim3
 
+BETWEEN = "\n\n"
+"""What stands between the reports of a launch in which several things were found."""
 ILLEGAL_ADDRESS = 700
 LAUNCH_OUT_OF_RESOURCES = 701
 LAUNCH_TIMEOUT = 702
@@ -84,14 +86,16 @@ class Report:
 class Fault(Exception):
     """A kernel did what it must not."""
 
-    def __init__(self, status: int, report: Report | str) -> None:
-        super().__init__(str(report))
+    def __init__(self, status: int, *reports: Report | str) -> None:
+        report = BETWEEN.join(map(str, reports))
+        super().__init__(report)
         self.status = status
         """The number of the CUresult that a program sees."""
-        self.report = str(report)
+        self.report = report
         """What, where, which thread and which address, in lines for people."""
-        self.details = report if isinstance(report, Report) else None
-        """The same as data, where one instruction is to blame; None for deadlocks and timeouts."""
+        first = reports[0]
+        self.details = first if isinstance(first, Report) else None
+        """The first as data, where one instruction is to blame; None for deadlocks and timeouts."""
 
 
 def thread_name(block: Dim3, thread: Dim3) -> str:

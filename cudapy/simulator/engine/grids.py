@@ -86,6 +86,7 @@ def launch(
     try:
         with device.memory.in_use(), np.errstate(all="ignore"):
             _run_with_children(_Grid(run, cooperative))
+        run.findings.raise_fault()
     except RecursionError as error:
         raise Fault(fault.LAUNCH_FAILED, f"{kernel.name}: {error}") from error
     finally:
@@ -184,6 +185,7 @@ def _launched(child: ChildGrid, parent: Launch) -> Launch:
         parent.is_eager,
     )
     run.output, run.watchdog, run.counters = parent.output, parent.watchdog, parent.counters
+    run.findings = parent.findings
     return run
 
 

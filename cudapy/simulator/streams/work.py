@@ -25,6 +25,7 @@ from functools import partial
 from typing import Any
 
 from .. import findings, mistakes
+from ..engine import fault
 from ..gc_pause import gc_pause
 from ..interrupts import has_come, leave
 from ..log import log
@@ -273,7 +274,8 @@ class Faults:
             if self.is_lost:
                 return
             # who sees the error, and ends for it, finds the report in its place
-            findings.note(findings.kind_of(report), report, status=status)
+            for one in report.split(fault.BETWEEN):
+                findings.note(findings.kind_of(one), one, status=status)
             log.report(report, Faults.prints)
             self.lose(Refused(status, report))
 

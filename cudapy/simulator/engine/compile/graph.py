@@ -214,6 +214,8 @@ def _loops(following: list[list[int]]) -> Iterator[list[int]]:
 
 
 _LOOKS = (
+    "fence",
+    "membar",
     "ld",
     "mbarrier.t",
     "shfl",

@@ -102,6 +102,11 @@ def _barrier(writer: BlockWriter, instruction: Instruction, groups: dict[str, st
     writer.result = f"({number}, {count}, {predicate})"
 
 
+def _fence(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
+    """fence and membar."""
+    writer.line(f"L.fence({groups['scope']!r}, I)")
+
+
 def _sleep(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
     writer.line(f"L.sleep({writer.read(instruction.operands[0], TYPES['u32'])})")
 
@@ -163,8 +168,13 @@ RULES = [
     rule("stackrestore.<T:u32|u64>", emit=_restore_stack, has_effect=True),
     rule("trap", emit=_trap, has_effect=True),
     rule("brkpt", emit=_trap, has_effect=True),
-    rule("membar.<level:cta|gl|sys>", effect="nothing"),
-    rule("fence[.order:sc|acq_rel|acquire|release].<scope:cta|cluster|gpu|sys>", effect="nothing"),
+    rule("membar.<scope:cta|gl|sys>", emit=_fence, effect="nothing", has_effect=True),
+    rule(
+        "fence[.order:sc|acq_rel|acquire|release].<scope:cta|cluster|gpu|sys>",
+        emit=_fence,
+        effect="nothing",
+        has_effect=True,
+    ),
     rule(
         "fence.<order:acquire|release>.sync_restrict::<what:shared::cta|shared::cluster>.cluster",
         effect="nothing",

@@ -16,6 +16,8 @@ from ..ptx.types import BITS, TYPES
 from .rule import rule
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..compile.block import BlockWriter
     from ..ptx.syntax import Instruction, Operand
     from ..ptx.types import Type
@@ -92,18 +94,25 @@ def space_of(groups: dict[str, str]) -> str:
 
 
 def place(
-    writer: BlockWriter, address: Operand, space: str, kind: Type, count: int, mode: int
+    writer: BlockWriter,
+    address: Operand,
+    space: str,
+    kind: Type,
+    count: int,
+    mode: int,
+    values: Sequence[str] = (),
 ) -> tuple[str, str]:
-    """The names of an array and of the items in it that an address means."""
+    """The names of an array and of the items in it that an address means; `values` are to be stored there."""
     near = writer.near(address) if space == "shared" and mode != ATOMIC else None
     if near is not None:
         access = _access(writer, kind, count, mode)
-        return writer.let_pair(f"L.shared.at_near({near}, {access}, I)")
+        return writer.let_pair(f"L.shared.at_near({', '.join([near, access, 'I', *values])})")
     where, access = asked(writer, address, kind, count, mode)
     if space == "param":
         where = writer.let(f"L.whole_parameter_address({where})")
     method = _METHODS["global" if space in _GLOBAL else space]
-    return writer.let_pair(f"L.{method}({where}, {access}, I)")
+    checked = () if space == "local" else values
+    return writer.let_pair(f"L.{method}({', '.join([where, access, 'I', *checked])})")
 
 
 def asked(writer: BlockWriter, address: Operand, kind: Type, count: int, mode: int) -> tuple[str, str]:
@@ -210,7 +219,7 @@ def store(writer: BlockWriter, instruction: Instruction, groups: dict[str, str])
         arguments = ", ".join(filter(None, (where, access, values[0], "I", writer.terms(where))))
         writer.line(f"L.global_memory.store({arguments})")
         return
-    array, index = place(writer, instruction.operands[0], space, kind, len(items), WRITE)
+    array, index = place(writer, instruction.operands[0], space, kind, len(items), WRITE, values)
     for number, value in enumerate(values):
         writer.line(
             f"put({array}, {index} + {number}, {value})" if number else f"put({array}, {index}, {value})"

@@ -78,7 +78,8 @@ def _active(writer: BlockWriter, instruction: Instruction, groups: dict[str, str
 
 
 def _together(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
-    writer.line("L.warps.synchronize(I)")
+    mask = writer.read(instruction.operands[0], TYPES["b32"])
+    writer.line(f"L.warps.synchronize({mask}, I)")
 
 
 RULES = [

@@ -28,6 +28,12 @@ class Waiting(NamedTuple):
 
 
 class Released(NamedTuple):
+    """Those of `waiting` that go on."""
+
+    waiting: Waiting
+    barrier: int
+    is_for_all: bool
+    """It is for all threads of the block."""
     key: Key
     lanes: I64
     result: Array | None
@@ -63,24 +69,23 @@ class Barriers:
         if waiting.info.action != "arrive":
             self._waiting.setdefault(number, []).append(waiting)
 
-    def release(self) -> tuple[list[Released], Bools]:
-        """Let those go whose barrier is complete; also says in which blocks one was."""
+    def release(self) -> list[Released]:
+        """Let those go whose barrier is complete."""
         released: list[Released] = []
-        finished = np.zeros(len(self._live), bool)
         for number in list(self._arrived):
             counts = self._arrived[number]
             needed = np.where(self._expected[number] > 0, self._expected[number], self._live)
             done = (counts > 0) & (counts >= needed)
             if not done.any():
                 continue
-            finished |= done
             counts[done] = 0
+            is_for_all = self._expected[number] == 0
             if not counts.any():
                 del self._arrived[number], self._expected[number]
-            released += self._let_go(number, done)
-        return released, finished
+            released += self._let_go(number, done, is_for_all)
+        return released
 
-    def _let_go(self, number: int, done: Bools) -> list[Released]:
+    def _let_go(self, number: int, done: Bools, is_for_all: Bools) -> list[Released]:
         groups = self._waiting.pop(number, [])
         totals = self._totals(groups, done)
         released, waiting = [], []
@@ -94,7 +99,8 @@ class Barriers:
                     result = {"popc": yes.astype(np.uint32), "and": yes == all_of_them, "or": yes > 0}[
                         one.info.operation
                     ]
-                released.append(Released(one.key, one.lanes[chosen], result, one.info.slot))
+                lanes, whole = one.lanes[chosen], bool(is_for_all[blocks[chosen]].all())
+                released.append(Released(one, number, whole, one.key, lanes, result, one.info.slot))
             if not chosen.all():
                 predicate = one.predicate[~chosen] if one.predicate is not None else None
                 waiting.append(one._replace(lanes=one.lanes[~chosen], predicate=predicate))

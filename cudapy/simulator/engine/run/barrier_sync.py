@@ -9,7 +9,7 @@ import numpy as np
 from .. import fault, settings
 from ..fault import Fault
 from .arguments import function_number
-from .barrier import Barriers, Waiting
+from .barrier import Barriers, Released, Waiting
 from .cluster import ClusterBarriers, WaitingAtCluster
 from .report import place_of, threads
 
@@ -42,6 +42,10 @@ class BarrierSync:
         self._threads, self._kernel = batch.threads, batch.launch.kernel
         self._barriers = Barriers(batch.threads.blocks, batch.threads.live)
         self._cluster_barriers: ClusterBarriers | None = None  # once somebody arrives
+        self._have_met: Bools = np.zeros(batch.threads.count, bool)  # lanes that were at a barrier of all
+        self._left_early: I64 = np.full(
+            batch.threads.block_count, -1
+        )  # of each block such a lane that exited
 
     @property
     def is_idle(self) -> bool:
@@ -57,6 +61,9 @@ class BarrierSync:
         """Lanes have exited: barriers may be complete without them."""
         if self._batch.polls.unproductive:
             self._batch.polls.something_happened()
+        if self._batch.races is not None:
+            early = lanes[self._have_met[lanes]]
+            self._left_early[self._threads.blocks[early]] = early
         if not self._barriers.is_idle:
             self._release()
         if self._cluster_barriers is not None:
@@ -76,7 +83,8 @@ class BarrierSync:
         simple = count is None and not number.ndim and predicate is None
         if simple and lanes is None and self._barriers.is_idle and block.info.action == "sync":
             if self._batch.races is not None:
-                self._batch.races.synchronized_blocks(np.arange(self._threads.block_count))
+                self._batch.races.meet_all(np.arange(self._threads.block_count))
+                self._have_met[:] = True
             self._groups.add(following, None)
             return
         numbers = self._threads.numbers(lanes)
@@ -90,13 +98,15 @@ class BarrierSync:
                 waiting = Waiting(block.info, following, numbers[chosen], chosen_truth, function)
                 if settings.current.check_races and is_aligned(waiting.info.instruction):
                     self._check_convergence(int(one), waiting, block)
+                if block.info.action == "arrive" and self._batch.races is not None:
+                    self._batch.races.arrive(int(one), waiting.lanes)
                 self._barriers.arrive(int(one), int(expected), waiting)
         if block.info.action == "arrive":
             self._groups.add(following, lanes)
         self._release()
 
     def _check_convergence(self, barrier: int, waiting: Waiting, block: Block) -> None:
-        """Raises Fault where others of a warp wait for the same barrier at another instruction."""
+        """Report those of a warp of which others wait for the same barrier at another instruction."""
         warps, here = self._threads.warps, waiting.info.instruction
         for number, other in self._barriers.everybody():
             if number != barrier or other.info.instruction is here or not is_aligned(other.info.instruction):
@@ -107,16 +117,37 @@ class BarrierSync:
                 more = f"others of the warp wait {there}; all of a warp come to the same bar.sync"
                 text = f"A barrier ({barrier}) in divergent code"
                 where = function_number(waiting.function, block)
-                self._batch.report.fail(fault.LAUNCH_FAILED, text, where, waiting.lanes, bad, more=more)
+                self._batch.report.find(text, where, waiting.lanes, bad, more=more)
 
     def _release(self) -> None:
-        released, finished = self._barriers.release()
-        if self._batch.races is not None and finished.any():
-            self._batch.races.synchronized_blocks(np.flatnonzero(finished))
-        for key, lanes, result, slot in released:
-            if slot is not None and result is not None:
-                self._groups.frame(key).merge(slot, result, lanes)
-            self._groups.add(key, lanes)
+        released = self._barriers.release()
+        if self._batch.races is not None:
+            for one in released:
+                if one.is_for_all:
+                    self._check_completeness(one)
+            for barrier in dict.fromkeys(one.barrier for one in released):
+                lanes = np.concatenate([one.lanes for one in released if one.barrier == barrier])
+                self._batch.races.meet(barrier, lanes)
+        for one in released:
+            if one.slot is not None and one.result is not None:
+                self._groups.frame(one.key).merge(one.slot, one.result, one.lanes)
+            self._groups.add(one.key, one.lanes)
+
+    def _check_completeness(self, released: Released) -> None:
+        """Report a barrier of all threads without some that were at an earlier one, and have exited."""
+        lanes, function = released.lanes, released.waiting.function
+        self._have_met[lanes] = True
+        missing = self._left_early[self._threads.blocks[lanes]]
+        bad = missing >= 0
+        if bad.any():
+            more = (
+                f"{self._threads.name(int(missing[bad][0]))} was at an earlier barrier, and has exited since"
+            )
+            where = function.instructions.index(released.waiting.info.instruction)
+            report = self._batch.report
+            report.function = function
+            text = f"A barrier ({released.barrier}) that not all threads of the block reach"
+            report.find(text, where, lanes, bad, more=more)
 
     def arrive_at_cluster(
         self, following: Key, function: CompiledFunction, block: Block, lanes: Lanes
@@ -144,7 +175,7 @@ class BarrierSync:
     def _release_clusters(self, barriers: ClusterBarriers) -> None:
         released, complete = barriers.release()
         if self._batch.races is not None and len(complete):
-            self._batch.races.synchronized_clusters(complete)
+            self._batch.races.meet_clusters(complete)
         for key, lanes in released:
             self._groups.add(key, lanes)
 

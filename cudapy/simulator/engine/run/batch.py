@@ -20,8 +20,8 @@ from .matrix import Matrices
 from .mbarrier import Mbarriers
 from .multimem import Multimem
 from .polls import Polls
-from .race_detector import RaceDetector
-from .report import Reporter
+from .race_detector import LaunchOrder, RaceDetector
+from .report import Findings, Reporter
 from .shared import SharedMemory, stride_of
 from .spaces import Spaces
 from .special import SpecialRegisters
@@ -49,18 +49,19 @@ class Batch:
         self.launch, self.device = launch, launch.device
         self.shared_address = launch.kernel.shared_address
         self.threads = Threads(launch.grid, launch.block, launch.cluster, first_block, block_count)
-        self.report = Reporter(self.threads, launch.device.memory, launch.kernel)
+        self._first_block = first_block
+        self.report = Reporter(self.threads, launch.device.memory, launch.kernel, launch.findings)
         self.polls = Polls()
         self.errors: dict[int, int] = {}
         """The last cudaError_t of the Runtime API in kernels, by lane."""
 
     @cached_property
     def races(self) -> RaceDetector | None:
-        """Looks for races and unwritten memory; None if nobody asked."""
-        checks, size = settings.current, self.launch.shared_size
-        if not (checks.check_races or checks.check_uninitialized):
+        """Looks for races; None if nobody asked."""
+        if not settings.current.check_races:
             return None
-        return RaceDetector(self.threads, self.report, size, stride_of(size))
+        stride = stride_of(self.launch.shared_size)
+        return RaceDetector(self.threads, self.report, self.launch.order, stride, self._first_block)
 
     @cached_property
     def special(self) -> SpecialRegisters:
@@ -72,7 +73,7 @@ class Batch:
 
     @cached_property
     def global_memory(self) -> GlobalMemory:
-        return GlobalMemory(self.threads, self.report, self.device)
+        return GlobalMemory(self.threads, self.report, self.device, self.races)
 
     @cached_property
     def shared(self) -> SharedMemory:
@@ -112,7 +113,7 @@ class Batch:
 
     @cached_property
     def warpgroups(self) -> Warpgroups:
-        return Warpgroups(self.threads, self.report, self.matrices, self.shared, self.races)
+        return Warpgroups(self.threads, self.report, self.matrices, self.shared)
 
     @cached_property
     def textures(self) -> Textures:
@@ -140,6 +141,11 @@ class Batch:
     def sleep(self, nanoseconds: U32) -> None:
         """nanosleep: it may be shorter than asked for, and here never is longer than a millisecond."""
         time.sleep(min(int(nanoseconds.max()), 1_000_000) * 1e-9)
+
+    def fence(self, scope: str, lanes: Lanes) -> None:
+        """fence and membar: memory is always as if they were made; the race detector needs them."""
+        if self.races is not None:
+            self.races.fence(scope, lanes)
 
     def trap(self, name: str, lanes: Lanes, number: int) -> NoReturn:
         what = "A trap" if name == "trap" else "A breakpoint with no debugger"
@@ -177,6 +183,9 @@ class Launch:
         """Bytes of a block's shared memory."""
         self.threads = block[0] * block[1] * block[2]
         self.workspace = 0
+        self.findings = Findings()
+        self.order = LaunchOrder(block[0] * block[1] * block[2])
+        """For the race detector."""
         self.output: list[str] = []
         """What kernels print."""
         self.counters = Counters()

@@ -189,15 +189,15 @@ class Bulk:
 
     def seen(self, places: I64, lane: int, number: int) -> None:
         """Tell the checks of the bytes that a copy reads."""
-        if self._races is not None:
-            self._races.copied(places, lane, number, READ, None)
+        if self._shared.is_checked:
+            self._shared.copied(places, lane, number, READ, None)
 
     def held(self, places: I64, lane: int, number: int, barrier: int, reduces: bool = False) -> None:
         """Tell the checks of the bytes that a copy writes: they are there once its phase is over."""
-        if self._races is not None:
+        if self._shared.is_checked:
             odd = int(self._shared.view(_WORD)[barrier] >> np.uint64(63))
             mode = ATOMIC if reduces else WRITE
-            self._races.copied(places, lane, number, mode, 2 * barrier + odd)
+            self._shared.copied(places, lane, number, mode, 2 * barrier + odd)
 
     # Groups of copies out of shared memory.
 

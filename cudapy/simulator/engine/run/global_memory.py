@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ..aliases import U64, Array, Bools, Lanes
     from ..device import Device
     from ..memory import Allocation
+    from .race_detector import RaceDetector
     from .report import Reporter
     from .threads import Threads
 
@@ -27,7 +28,10 @@ _RUN = 64
 class GlobalMemory:
     """What the threads of a batch see of the allocations of its device."""
 
-    def __init__(self, threads: Threads, report: Reporter, device: Device) -> None:
+    def __init__(
+        self, threads: Threads, report: Reporter, device: Device, races: RaceDetector | None
+    ) -> None:
+        self._races = races
         self._threads, self._report = threads, report
         self.allocations = device.memory
         self._origin = device.origin
@@ -35,13 +39,13 @@ class GlobalMemory:
         self._step = 0
         """What was added to an address last so that lane after lane lies so many bytes apart."""
 
-    def at(self, a: U64, access: Access, lanes: Lanes) -> Places:
-        """The places of addresses. Raises Fault."""
+    def at(self, a: U64, access: Access, lanes: Lanes, *values: Array) -> Places:
+        """The places of addresses; `values` are about to be stored there. Raises Fault."""
         size = access.size
         first = int(a[0] if a.ndim else a)
         allocation = self.allocations.find(first)
         if allocation is None:
-            return self.across(a, access, lanes)
+            return self.across(a, access, lanes, *values)
         offset = a - np.uint64(allocation.address)  # what lies before it wraps, far behind its end
         high = bits = int(np.bitwise_or.reduce(offset) if a.ndim else offset)
         if a.ndim and high + size > allocation.size:
@@ -49,12 +53,14 @@ class GlobalMemory:
         if allocation.address & (size - 1):
             bits = int(np.bitwise_or.reduce(a) if a.ndim else a)
         if high + size > allocation.size or bits & (size - 1):
-            return self.across(a, access, lanes)
+            return self.across(a, access, lanes, *values)
         if allocation.reach is not None:
             self.check_reach(allocation, a, access, lanes)
         array, start = allocation.view(access.dtype)
         if allocation.written is not None:
             self._check_written(allocation, allocation.written, a, access, lanes)
+        if self._races is not None:
+            self._races.in_global(allocation, a, access, lanes, values)
         if not a.ndim:
             return array, np.int64((first - start) // access.dtype.itemsize)
         if start != allocation.address:
@@ -77,13 +83,13 @@ class GlobalMemory:
         if run is not None:
             run[:] = value
             return
-        array, index = self.at(a, access, lanes)
+        array, index = self.at(a, access, lanes, value)
         put(array, index, value)
 
     def _run(self, a: U64, access: Access, terms: tuple[Array, ...]) -> Array | None:
         """The piece of memory that the addresses are, lane by lane; None if more is to be checked."""
         size = access.size
-        if not a.ndim or len(a) < _RUN:
+        if self._races is not None or not a.ndim or len(a) < _RUN:
             return None
         first, last = int(a[0]), int(a[-1])
         if last - first != (len(a) - 1) * size or first & (size - 1):
@@ -113,7 +119,7 @@ class GlobalMemory:
         )
         return not np.count_nonzero(a - np.uint64(first) != steps[: len(a)])
 
-    def across(self, a: U64, access: Access, lanes: Lanes) -> Places:
+    def across(self, a: U64, access: Access, lanes: Lanes, *values: Array) -> Places:
         """An access to several allocations, or to what is none."""
         what, number, size = f"__global__ {access.verb}", access.number, access.size
         every = np.atleast_1d(a)
@@ -140,6 +146,10 @@ class GlobalMemory:
             if allocation.written is not None:
                 chosen = self._threads.numbers(lanes)[positions]
                 self._check_written(allocation, allocation.written, every[positions], access, chosen)
+            if self._races is not None:
+                chosen = self._threads.numbers(lanes)[positions]
+                stored = tuple(value[positions] if value.ndim else value for value in values)
+                self._races.in_global(allocation, every[positions], access, chosen, stored)
             index = (every[positions] - np.uint64(start)) // np.uint64(access.dtype.itemsize)
             scattered.add((array, index.view(np.int64)), positions)
         return scattered, START

@@ -82,6 +82,9 @@ class Mbarriers:
             except ValueError as error:
                 text = f"An mbarrier operation that is not possible: {error}"
                 self._report.fail(fault.LAUNCH_FAILED, text, number, numbers[position : position + 1], True)
+        if self._races is not None and operation != "expect_tx":
+            odd = np.array(old_words, np.uint64) >> np.uint64(63)
+            self._races.arrived(places, odd.astype(np.int64), numbers)
         words[list(state)] = np.array(list(state.values()), np.uint64)
         return np.array(old_words, np.uint64)
 
@@ -94,9 +97,7 @@ class Mbarriers:
         done = numbers[over]
         if self._races is not None and len(done):
             places, odd = np.broadcast_to(index, numbers.shape)[over], np.broadcast_to(phase, numbers.shape)
-            self._races.waited(
-                np.unique(self._threads.blocks[done]), np.unique(2 * places + odd[over].astype(np.int64))
-            )
+            self._races.waited(places, odd[over].astype(np.int64), done)
         self._polls.answered(done)
         if len(done) < len(numbers):
             function = self._report.function

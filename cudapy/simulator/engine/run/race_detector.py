@@ -1,101 +1,443 @@
-"""Looks for what goes wrong only sometimes: races in shared memory, and reads of what nobody wrote.
+"""Looks for data races: accesses of two threads to a byte, one of them a write, that nothing orders.
 
-For each byte of shared memory it remembers who wrote and who read it last, and after which barriers. Two
-accesses of different threads, one of them a write, are a race if no barrier of their block (or of their warp,
-for threads of one) lies between them. Barriers of a part of a block count as barriers of all of it. Bytes
-that no access has told apart are remembered together.
+Two accesses are ordered by what `clocks` knows: barriers, for their participants; fences and strong accesses.
+Two strong accesses do not race if the scope of each includes the other's thread.
+
+Source: PTX ISA, "Memory Consistency Model".
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from .. import fault, settings
-from ..access import ATOMIC, READ, WRITE
+from ..access import ATOMIC, READ, VERBS, WRITE
 from .async_copies import AsyncCopies
+from .clocks import CLUSTER, CTA, GPU, SCOPES, Clocks, HappensBefore
 from .pending import Pending
+from .report import place_of
+from .shadow import WIDEST, Record, Shadow
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from ..access import Access
-    from ..aliases import I32, I64, U64, Bools, Lanes
+    from ..aliases import I64, U8, U64, Array, Bools, Lanes
+    from ..compile.function import CompiledFunction
+    from ..memory import Allocation
+    from ..ptx.syntax import Instruction
     from .report import Reporter
     from .threads import Threads
 
-_NOBODY = -1
-_WIDEST = 16
-"""Bytes that may be remembered together: the shared memory of a block is a multiple of them."""
+_ORDERS = ("relaxed", "acquire", "release", "acq_rel", "volatile")
+
+
+class Site(NamedTuple):
+    """An instruction that accesses memory."""
+
+    function: CompiledFunction
+    instruction: Instruction
+    mode: int
+    scope: int
+    """Of a strong access; 0 for a weak one."""
+    acquires: bool
+    releases: bool
+
+
+def _site(function: CompiledFunction, instruction: Instruction, mode: int) -> Site:
+    name, *modifiers = instruction.opcode.replace("::", "_").split(".")
+    order = next((one for one in modifiers if one in _ORDERS), "")
+    if name in ("atom", "red", "multimem") and not order:
+        order = "relaxed"
+    scope = next((SCOPES[one] for one in modifiers if one in SCOPES), GPU)
+    if name == "mbarrier":
+        order, scope = "" if modifiers[0] in ("init", "inval") else "relaxed", GPU
+    acquires, releases = order in ("acquire", "acq_rel"), order in ("release", "acq_rel")
+    return Site(function, instruction, mode, scope if order or mode == ATOMIC else 0, acquires, releases)
+
+
+class _Location:
+    """What the last write of a place passes on to those who read it: clocks by the scope of the release."""
+
+    def __init__(self) -> None:
+        self.everywhere = 0
+        self.in_cluster: dict[int, int] = {}
+        self.in_block: dict[int, int] = {}
+
+
+class Stored(NamedTuple):
+    """What an instruction is about to store: threads that write what is there already do no harm."""
+
+    memory: U8
+    start: I64
+    """Where each lane stores in it."""
+    values: tuple[Array, ...]
+
+    def differ(self, first: I64, second: I64) -> Bools:
+        """Whether lanes at two positions store different values."""
+        different = np.zeros(len(first), bool)
+        for value in self.values:
+            if value.ndim:
+                bits = value.view(f"u{value.itemsize}")
+                different |= bits[first] != bits[second]
+        return different
+
+    def changes(self, positions: I64) -> Bools:
+        """Whether lanes at positions store something else than what is there."""
+        changed, start = np.zeros(len(positions), bool), self.start[positions]
+        for value in self.values:
+            size = value.itemsize
+            new = np.broadcast_to(value, self.start.shape)[positions]
+            old = self.memory[start[:, None] + np.arange(size)]
+            changed |= (np.ascontiguousarray(new).view(np.uint8).reshape(-1, size) != old).any(1)
+            start = start + size
+        return changed
+
+
+class LaunchOrder:
+    """What the batches of a launch have in common."""
+
+    def __init__(self, threads_of_block: int) -> None:
+        self.clocks = Clocks(threads_of_block)
+        self.shadows: dict[int, Shadow] = {}
+        """By the address of the allocation."""
+        self.locations: dict[Hashable, _Location] = {}
+        self.sites: list[Site] = []
+        self._numbers: dict[tuple[int, int, int], int] = {}
+
+    def site(self, function: CompiledFunction, number: int, mode: int) -> int:
+        key = (id(function), number, mode)
+        site = self._numbers.get(key)
+        if site is None:
+            site = self._numbers[key] = len(self.sites)
+            self.sites.append(_site(function, function.instructions[number], mode))
+        return site
 
 
 class RaceDetector:
-    """What was seen of the shared memory of a batch: `size` bytes of each block, `stride` bytes apart."""
+    """What was seen of a batch's global memory and of its shared memory, `stride` bytes of each block."""
 
-    def __init__(self, threads: Threads, report: Reporter, size: int, stride: int) -> None:
-        self._threads, self._report = threads, report
-        self._shared_size, self._shared_stride = size, stride
-        self._granularity = _WIDEST  # all accesses so far touched whole grains of so many bytes
-        size = threads.block_count * stride // _WIDEST
-        self._races = settings.current.check_races
-        self._written: Bools | None = None
-        if settings.current.check_uninitialized:
-            self._written = np.zeros(size, bool)
-        if self._races:
-            self._writer = _Last(size)
-            self._lowest_reader, self._highest_reader = _Last(size), _Last(size)
-            self._was_atomic: Bools = np.zeros(size, bool)
+    def __init__(
+        self, threads: Threads, report: Reporter, order: LaunchOrder, stride: int, first_block: int
+    ) -> None:
+        self._threads, self._report, self._order = threads, report, order
+        self._shared_stride = stride
+        self._first_block = first_block
+        self._happens = HappensBefore(threads, order.clocks, first_block)
+        self._shared = Shadow(threads.block_count * stride)
         self._pending: Pending | None = None  # once a bulk copy was made
         self._copies: AsyncCopies | None = None  # once cp.async was
-        self._cluster_size = threads.cluster_size
-        self._block_time = np.ones(threads.block_count, np.int32)
-        self._cluster_time = np.ones(threads.block_count // threads.cluster_size, np.int32)
-        self._warp_time = np.ones(threads.warp_count, np.int32)
 
-    def synchronized_blocks(self, blocks: I64) -> None:
-        self._block_time[blocks] += 1
+    # What orders threads.
 
-    def waited(self, blocks: I64, phases: I64) -> None:
-        """Threads of blocks found phases of barriers in shared memory over (2 * place + parity)."""
-        self.synchronized_blocks(blocks)
-        if self._cluster_size > 1:
-            self._cluster_time[np.unique(blocks // self._cluster_size)] += 1
+    def meet_all(self, blocks: I64) -> None:
+        """All threads of blocks met at a barrier."""
+        self._happens.meet_all(blocks)
+
+    def arrive(self, barrier: int, lanes: I64) -> None:
+        """bar.arrive."""
+        self._happens.arrive(barrier, lanes)
+
+    def meet(self, barrier: int, lanes: I64) -> None:
+        """Lanes go on after a barrier of their blocks."""
+        self._happens.meet(barrier, lanes, self._threads.live)
+
+    def meet_clusters(self, clusters: I64) -> None:
+        self._happens.meet_clusters(clusters)
+
+    def meet_warps(self, lanes: Lanes, mask: Array, alive: I64) -> None:
+        """bar.warp.sync; `alive`: for each lane the lanes of its warp that run."""
+        numbers = self._threads.numbers(lanes)
+        self._happens.meet_warps(numbers, np.broadcast_to(mask, numbers.shape).astype(np.int64), alive)
+
+    def exchange(self, lanes: Lanes) -> None:
+        """A shuffle or vote."""
+        self._happens.exchange(self._threads.numbers(lanes))
+
+    def fence(self, scope: str, lanes: Lanes) -> None:
+        """fence and membar."""
+        self._happens.fence(SCOPES[scope], self._threads.numbers(lanes))
+
+    def arrived(self, words: I64, odd: I64, lanes: I64) -> None:
+        """Lanes arrived at phases of mbarriers, which releases what they have done."""
+        for word, parity, lane in zip(words.tolist(), odd.tolist(), lanes.tolist(), strict=True):
+            location = self._location(("mbarrier", self._first_block, word, parity))
+            location.everywhere = self._order.clocks.join([location.everywhere, self._happens.release(lane)])
+
+    def waited(self, words: I64, odd: I64, lanes: I64) -> None:
+        """Lanes found phases of mbarriers over, which acquires what was released there."""
+        for word, parity, lane in zip(words.tolist(), odd.tolist(), lanes.tolist(), strict=True):
+            location = self._order.locations.get(("mbarrier", self._first_block, word, parity))
+            if location is not None and location.everywhere:
+                self._happens.acquire(lane, location.everywhere, True)
         if self._pending is not None:
-            self._pending.over(phases)
+            self._pending.over(np.unique(2 * words + odd))
 
-    def synchronized_clusters(self, clusters: I64) -> None:
-        self._cluster_time[clusters] += 1
-        self._block_time.reshape(-1, self._cluster_size)[clusters] += 1
+    # Accesses.
 
-    def synchronized_warps(self, warps: I64) -> None:
-        self._warp_time[warps] += 1
-
-    def shared(self, offset: I64, a: U64, access: Access, lanes: Lanes) -> None:
+    def shared(self, offset: I64, a: U64, access: Access, lanes: Lanes, stored: Stored | None = None) -> None:
         """An access at `offset` of the batch's shared memory."""
         self._refine(access.size)
         numbers = self._threads.numbers(lanes)
-        start = np.broadcast_to(offset, numbers.shape) // self._granularity
-        seen, now = _SharedAccess(lanes, access.number, access.mode, a, access.size), self._now(numbers)
-        for step in range(access.size // self._granularity):
-            self._see(seen, start + step, now)
+        start = np.broadcast_to(offset, numbers.shape)
+        seen = _Seen("shared", numbers, access.number, access.mode, a, access.size, stored)
+        places = start // self._shared.granularity
+        for step in range(max(access.size // self._shared.granularity, 1)):
+            self._see_copies(seen, places + step)
+        self._see(self._shared, seen, places, max(access.size // self._shared.granularity, 1))
+        self._pass_on(seen, ("shared", self._first_block), start)
+
+    def in_global(
+        self, allocation: Allocation, a: U64, access: Access, lanes: Lanes, values: tuple[Array, ...] = ()
+    ) -> None:
+        """An access to an allocation."""
+        numbers = self._threads.numbers(lanes)
+        start = (np.broadcast_to(a, numbers.shape) - np.uint64(allocation.address)).view(np.int64)
+        shadow = self._order.shadows.get(allocation.address)
+        if shadow is None:
+            shadow = self._order.shadows[allocation.address] = Shadow(allocation.size + WIDEST)
+        size = access.size
+        while allocation.address & (size - 1):  # a part starts at a multiple of its size in the allocation
+            size //= 2
+        shadow.refine(min(size, WIDEST))
+        stored = Stored(allocation.data, start, values) if values else None
+        seen = _Seen("global", numbers, access.number, access.mode, a, access.size, stored)
+        self._see(shadow, seen, start // shadow.granularity, access.size // shadow.granularity)
+        self._pass_on(seen, allocation.address, start)
 
     def copied(self, places: I64, lane: int, number: int, mode: int, phase: int | None) -> None:
         """A copy that a lane started touches bytes; `phase` says when those that it writes are there."""
         self._refine(1)
         a = places[:1].astype(np.uint64) % np.uint64(self._shared_stride)
-        seen = _SharedAccess(np.array([lane]), number, mode, a, len(places), True)
-        self._see(seen, places, self._now(np.full(len(places), lane)))
-        if self._races and phase is not None:
+        lanes = np.full(len(places), lane)
+        seen = _Seen("shared", lanes, number, mode, a, len(places), None, True)
+        self._see_copies(seen, places)
+        self._see(self._shared, seen, places, 1)
+        if phase is not None:
             self._holding().write(places, phase, mode == ATOMIC)
+
+    def _see(self, shadow: Shadow, seen: _Seen, start: I64, steps: int) -> None:
+        site = self._order.site(self._report.function, seen.number, seen.mode)
+        threads, time = self._happens.thread(seen.lanes), self._happens.time
+        for step in range(steps):
+            places = start + step if step else start
+            self._compare(shadow, shadow.write, seen, site, places, threads)
+            if seen.mode == READ:
+                self._add_reads(shadow, seen, site, places, threads)
+                continue
+            for reads in (shadow.first_read, shadow.last_read):
+                self._compare(shadow, reads, seen, site, places, threads)
+            if len(places) > 1 and not seen.is_copy and (seen.mode == WRITE or self._is_narrow(site)):
+                self._compare_with_itself(seen, site, places)
+            shadow.write.set(places, threads, time, site)
+
+    def _add_reads(self, shadow: Shadow, seen: _Seen, site: int, places: I64, threads: I64) -> None:
+        time = self._happens.time
+        reads = shadow.first_read
+        others = reads.others(places, threads)
+        chosen, lanes = places, threads
+        if len(others):
+            thread, when, _ = reads.at(places[others])
+            concurrent = others[~self._happens.ordered(seen.lanes[others], thread, when)]
+            if len(concurrent):
+                keep = np.ones(len(places), bool)
+                keep[concurrent] = False
+                chosen, lanes = places[keep], threads[keep]
+        reads.set(chosen[::-1], lanes[::-1], time, site)
+        shadow.last_read.set(places, threads, time, site)
+
+    def _compare(
+        self, shadow: Shadow, record: Record, seen: _Seen, site: int, places: I64, threads: I64
+    ) -> None:
+        """Report accesses of a record that race with those of now."""
+        others = record.others(places, threads)
+        if not len(others):
+            return
+        thread, when, sites = record.at(places[others])
+        are_reads = record is not shadow.write
+        bad = ~self._happens.ordered(seen.lanes[others], thread, when, are_reads)
+        if not bad.any():
+            return
+        mine = self._order.sites[site]
+        for one in np.unique(sites[bad]).tolist():
+            theirs = self._order.sites[one]
+            chosen = np.flatnonzero(bad & (sites == one))
+            if mine.scope and theirs.scope:
+                chosen = self._outside(chosen, min(mine.scope, theirs.scope), seen.lanes[others], thread)
+            if seen.stored is not None and theirs.mode == WRITE and len(chosen):
+                chosen = chosen[seen.stored.changes(others[chosen])]
+            if len(chosen):
+                self._tell(seen, mine, theirs, others[chosen], thread[chosen], when[chosen])
+
+    def _outside(self, chosen: I64, scope: int, lanes: I64, thread: I64) -> I64:
+        """Of pairs of strong accesses those that are not in each other's scopes."""
+        if scope >= GPU:
+            return chosen[:0]
+        size = self._threads.cluster_size if scope == CLUSTER else 1
+        mine = (self._threads.blocks[lanes[chosen]] + self._first_block) // size
+        return chosen[mine != thread[chosen] // self._threads.per_block // size]
+
+    def _is_narrow(self, site: int) -> bool:
+        """Whether it is a strong access whose scope does not include all threads."""
+        return 0 < self._order.sites[site].scope < GPU
+
+    def _compare_with_itself(self, seen: _Seen, site: int, places: I64) -> None:
+        """Report threads that write different values to one place with the same instruction."""
+        mine = self._order.sites[site]
+        if mine.scope >= GPU or (places[1:] > places[:-1]).all():
+            return
+        order = np.argsort(places, kind="stable")
+        same = np.flatnonzero(places[order][1:] == places[order][:-1])
+        first, second = order[same], order[same + 1]
+        if mine.scope:
+            pairs = self._outside(
+                np.arange(len(same)), mine.scope, seen.lanes[second], self._happens.thread(seen.lanes[first])
+            )
+            first, second = first[pairs], second[pairs]
+        if not len(first):
+            return
+        different = np.ones(len(first), bool) if seen.stored is None else seen.stored.differ(first, second)
+        first, second = first[different], second[different]
+        if len(first):
+            other = self._happens.thread(seen.lanes[first])
+            self._tell(seen, mine, mine, second, other, np.zeros_like(other))
+
+    # What is passed on by strong accesses.
+
+    def _location(self, key: Hashable) -> _Location:
+        location = self._order.locations.get(key)
+        if location is None:
+            location = self._order.locations[key] = _Location()
+        return location
+
+    def _pass_on(self, seen: _Seen, memory: Hashable, start: I64) -> None:
+        """Strong accesses: who reads knows what those who wrote have released."""
+        order, happens = self._order, self._happens
+        site = order.sites[order.site(self._report.function, seen.number, seen.mode)]
+        if not site.scope or site.instruction.name == "mbarrier":
+            return
+        if seen.mode == READ:
+            if not order.locations:
+                return
+        elif not (site.releases or order.locations or happens.has_fences):
+            return
+        for lane, offset in zip(seen.lanes.tolist(), start.tolist(), strict=True):
+            key = memory, offset
+            location = order.locations.get(key)
+            if location is not None and seen.mode != WRITE:
+                self._take(lane, location, site)
+            if seen.mode != READ:
+                self._give(lane, key, location, site)
+
+    def _take(self, lane: int, location: _Location, site: Site) -> None:
+        block = self._happens.block_of(lane)
+        numbers = [location.in_block.get(block, 0)]
+        if site.scope >= CLUSTER or not site.acquires:
+            numbers.append(location.in_cluster.get(block // self._threads.cluster_size, 0))
+        if site.scope >= GPU or not site.acquires:
+            numbers.append(location.everywhere)
+        number = self._order.clocks.join(numbers)
+        if number:
+            self._happens.acquire(lane, number, site.acquires)
+
+    def _give(self, lane: int, key: Hashable, location: _Location | None, site: Site) -> None:
+        happens, join = self._happens, self._order.clocks.join
+        if site.releases:
+            numbers = {level: happens.release(lane) for level in (site.scope,)}
+        else:
+            numbers = {level: happens.released(lane, level) for level in range(CTA, site.scope + 1)}
+        if not any(numbers.values()):
+            if location is not None and site.mode == WRITE:
+                del self._order.locations[key]
+            return
+        if location is None or site.mode == WRITE:
+            location = self._order.locations[key] = _Location()
+        block = happens.block_of(lane)
+        cluster = block // self._threads.cluster_size
+        location.in_block[block] = join([location.in_block.get(block, 0), *numbers.values()])
+        wide = [number for level, number in numbers.items() if level >= CLUSTER]
+        if wide:
+            location.in_cluster[cluster] = join([location.in_cluster.get(cluster, 0), *wide])
+        location.everywhere = join([location.everywhere, numbers.get(GPU, 0)])
+
+    # What is told.
+
+    def _tell(self, seen: _Seen, mine: Site, theirs: Site, positions: I64, threads: I64, times: I64) -> None:
+        """Report a race of lanes at positions with other threads' accesses."""
+        modes = theirs.mode, mine.mode
+        same = theirs is mine and not times.any()
+        if same:
+            what = f"{VERBS[mine.mode]} by several threads at once"
+        elif modes == (READ, WRITE):
+            what = "write after read"
+        else:
+            what = f"{VERBS[mine.mode]} after {VERBS[theirs.mode]}"
+        other = f"the other is {self._name(int(threads[0]))}"
+        if not same:
+            other += f", {VERBS[theirs.mode]} {self._place(theirs)}"
+        first = int(positions[0])
+        text = f"Race in __{seen.space}__ memory ({what})"
+        more = (
+            f"{other}\n    {self._why(mine, theirs, int(seen.lanes[first]), int(threads[0]), int(times[0]))}"
+        )
+        bad = np.zeros(len(seen.lanes), bool)
+        bad[positions] = True
+        self._find(seen, text, bad, more, theirs.instruction.line)
+
+    def _why(self, mine: Site, theirs: Site, lane: int, thread: int, time: int) -> str:
+        """What does not order two accesses, and what would."""
+        same_block = self._happens.block_of(lane) == thread // self._threads.per_block
+        if mine.scope and theirs.scope:
+            return "the scope of one of the accesses does not include the other thread"
+        if time and self._happens.would_know(lane, thread, time):
+            return "this thread has read a flag, but made no fence (acquire) after it"
+        if self._order.locations or self._happens.has_fences:
+            return "no barrier of both threads, and no release that the other acquires, lies between them"
+        return f"no barrier lies between them{'' if same_block else ': threads of two blocks'}"
+
+    def _name(self, thread: int) -> str:
+        lane = thread - self._first_block * self._threads.per_block
+        if lane >= 0:
+            return self._threads.name(lane)
+        return f"a thread of a block that ran before (thread {thread} of the grid)"
+
+    def _place(self, site: Site) -> str:
+        return str(place_of(self._report.kernel_name, site.function, site.instruction))
+
+    def _find(self, seen: _Seen, text: str, bad: Bools, more: str, other: int = 0) -> None:
+        if seen.is_copy:
+            lanes, guilty = seen.lanes[:1], np.ones(1, bool)
+        else:
+            lanes, guilty = seen.lanes, bad
+        self._report.find(text, seen.number, lanes, guilty, seen.a, seen.size, more, other)
+
+    # Asynchronous copies.
+
+    def _see_copies(self, seen: _Seen, places: I64) -> None:
+        """Report accesses to what asynchronous copies have not finished."""
+        if self._pending is not None:
+            conflicts = self._pending.conflicts(
+                places, seen.mode == READ, seen.is_copy and seen.mode == ATOMIC
+            )
+            if conflicts.any():
+                text = "Race in __shared__ memory (with an asynchronous copy)"
+                self._find(seen, text, conflicts, "nobody has waited for the copy")
+        if self._copies is not None:
+            pending = self._copies.pending(places)
+            if pending.any():
+                text = "Race in __shared__ memory (with cp.async)"
+                more = "the thread that copies has not waited (cp.async.wait_group, __pipeline_wait_prior)"
+                self._find(seen, text, pending, more)
 
     def began(self, offset: I64, size: int, lanes: Lanes) -> None:
         """cp.async: lanes begin to copy `size` bytes to an offset of the shared memory of the batch."""
-        if not self._races:
-            return
         if self._copies is None:
-            self._copies = AsyncCopies(self._threads.count, len(self._was_atomic))
+            parts = self._threads.block_count * self._shared_stride // self._shared.granularity
+            self._copies = AsyncCopies(self._threads.count, parts)
         numbers = self._threads.numbers(lanes)
-        start = np.broadcast_to(offset, numbers.shape) // self._granularity
-        for step in range(size // self._granularity):
+        start = np.broadcast_to(offset, numbers.shape) // self._shared.granularity
+        for step in range(size // self._shared.granularity):
             self._copies.began(start + step, numbers)
 
     def commit_copies(self, lanes: Lanes) -> None:
@@ -110,8 +452,7 @@ class RaceDetector:
 
     def reads(self, lane: int, places: I64) -> None:
         """A copy of the lane's group reads bytes, until the group was waited for."""
-        if self._races:
-            self._holding().read(lane, places)
+        self._holding().read(lane, places)
 
     def commit(self, lanes: list[int]) -> None:
         if self._pending is not None:
@@ -128,178 +469,21 @@ class RaceDetector:
         return self._pending
 
     def _refine(self, size: int) -> None:
-        """From now on there are accesses of `size` bytes, at multiples of it."""
-        times = self._granularity // size
-        if times <= 1:
-            return
-        self._granularity = size
-        if self._written is not None:
-            self._written = self._written.repeat(times)
-            blocks = self._written.reshape(len(self._block_time), -1)
-            blocks[:, -(-self._shared_size // size) :] = True  # behind it there is nothing to write
-        if self._races:
-            self._was_atomic = self._was_atomic.repeat(times)
-            for seen in (self._writer, self._lowest_reader, self._highest_reader):
-                seen.repeat(times)
+        times = self._shared.granularity // size
+        if times > 1:
+            self._shared.refine(size)
             if self._copies is not None:
                 self._copies.repeat(times)
 
-    def _now(self, lane: I64) -> _Now:
-        threads = self._threads
-        block, warp = threads.blocks[lane], threads.warps[lane]
-        alone = self._cluster_size == 1
-        return _Now(
-            lane,
-            warp,
-            block,
-            threads.warps,
-            threads.blocks,
-            self._block_time[block],
-            self._warp_time[warp],
-            None if alone else self._cluster_time[block // self._cluster_size],
-        )
 
-    def _see(self, seen: _SharedAccess, place: I64, now: _Now) -> None:
-        """An access to one grain by each lane, or to several by one lane."""
-        if self._written is not None:
-            if seen.mode == WRITE:
-                self._written[place] = True
-            elif not self._written[place].all():
-                text = "Read of __shared__ memory that nobody wrote"
-                self._fail(seen, text, ~self._written[place], "of the block's shared memory")
-        if self._races:
-            if self._pending is not None:
-                conflicts = self._pending.conflicts(
-                    place, seen.mode == READ, seen.is_copy and seen.mode == ATOMIC
-                )
-                if conflicts.any():
-                    text = "Race in __shared__ memory (with an asynchronous copy)"
-                    self._fail(seen, text, conflicts, "nobody has waited for the copy")
-            if self._copies is not None:
-                pending = self._copies.pending(place)
-                if pending.any():
-                    text = "Race in __shared__ memory (with cp.async)"
-                    more = (
-                        "the thread that copies has not waited (cp.async.wait_group, __pipeline_wait_prior)"
-                    )
-                    self._fail(seen, text, pending, more)
-            self._race(seen, place, now)
+class _Seen(NamedTuple):
+    """Accesses of lanes by one instruction; for a copy each byte has its lane."""
 
-    def _race(self, seen: _SharedAccess, place: I64, now: _Now) -> None:
-        mode = seen.mode
-        hazard, other = self._writer.unordered(place, now)
-        kind = "read after write" if mode == READ else "write after write"
-        if mode == ATOMIC:
-            hazard &= ~self._was_atomic[place]
-        if mode != READ:
-            for readers in (self._lowest_reader, self._highest_reader):
-                if not hazard.any():
-                    hazard, other = readers.unordered(place, now)
-                    kind = "write after read"
-        if not hazard.any() and mode == WRITE and not (place[1:] > place[:-1]).all():
-            ordered = np.sort(place)
-            if (ordered[1:] == ordered[:-1]).any():
-                _, index, counts = np.unique(place, return_inverse=True, return_counts=True)
-                hazard, kind = counts[index] > 1, "write by several threads at once"
-                other = _partner(now.lane, index)
-        if hazard.any():
-            one = int(np.argmax(hazard))
-            partner = self._threads.name(int(other[one]))
-            text = f"Race in __shared__ memory ({kind})"
-            more = f"the other is {partner}; no barrier lies between them"
-            self._fail(seen, text, hazard, more)
-        if mode == READ:
-            self._lowest_reader.see(place, now, np.minimum)
-            self._highest_reader.see(place, now, np.maximum)
-        else:
-            self._writer.see(place, now, None)
-            self._was_atomic[place] = mode == ATOMIC
-
-    def _fail(self, seen: _SharedAccess, text: str, bad: Bools, more: str) -> NoReturn:
-        """Raise the Fault; `bad` is for each lane, or for each byte that one lane touches."""
-        whole = len(self._threads.numbers(seen.lanes)) != len(bad)
-        guilty = True if whole else bad
-        self._report.fail(fault.LAUNCH_FAILED, text, seen.number, seen.lanes, guilty, seen.a, seen.size, more)
-
-
-class _SharedAccess(NamedTuple):
-    """An instruction that accesses shared memory, for reports."""
-
-    lanes: Lanes
+    space: str
+    lanes: I64
     number: int
     mode: int
     a: U64
     size: int
+    stored: Stored | None = None
     is_copy: bool = False
-
-
-class _Now(NamedTuple):
-    """The lanes of an access, their warps and blocks, those of every lane, and the times of the accesses'
-    blocks, warps and clusters; no times of clusters where these are single blocks.
-    """
-
-    lane: I64
-    warp: I64
-    block: I64
-    warps: I64
-    blocks: I64
-    block_time: I32
-    warp_time: I32
-    cluster_time: I32 | None
-
-
-class _Last:
-    """For each grain one lane that accessed it, and when: by the barriers of its block, and of its warp."""
-
-    def __init__(self, size: int) -> None:
-        self._lane: I64 = np.full(size, _NOBODY, np.int64)
-        self._block_time: I32 = np.zeros(size, np.int32)
-        self._warp_time: I32 = np.zeros(size, np.int32)
-        self._cluster_time: I32 = np.zeros(size, np.int32)
-
-    def repeat(self, times: int) -> None:
-        """There are `times` as many grains, and what was seen of one was seen of all its parts."""
-        self._lane, self._block_time = self._lane.repeat(times), self._block_time.repeat(times)
-        self._warp_time, self._cluster_time = self._warp_time.repeat(times), self._cluster_time.repeat(times)
-
-    def unordered(self, place: I64, now: _Now) -> tuple[Bools, I64]:
-        """Which accesses no barrier lies before, since another lane's; and these lanes."""
-        other = self._lane[place]
-        recent = ~self._is_old(place, now) & (other != _NOBODY) & (other != now.lane)
-        if recent.any():
-            same_warp = now.warps[other] == now.warp
-            recent &= ~(same_warp & (self._warp_time[place] != now.warp_time))
-        return recent, other
-
-    def _is_old(self, place: I64, now: _Now) -> Bools:
-        """Whether a barrier of the block, or of the cluster for lanes of another block, lies between."""
-        old_in_block = self._block_time[place] != now.block_time
-        if now.cluster_time is None:
-            return old_in_block
-        same_block = now.blocks[self._lane[place]] == now.block
-        return np.where(same_block, old_in_block, self._cluster_time[place] != now.cluster_time)
-
-    def see(self, place: I64, now: _Now, choose: np.ufunc | None) -> None:
-        """Remember the last lane of each grain, or since its last barrier the one that `choose` takes."""
-        if choose is None:
-            self._lane[place] = now.lane
-            chosen: Bools | slice = slice(None)
-        else:
-            old = self._is_old(place, now)
-            self._lane[place[old]] = now.lane[old]
-            choose.at(self._lane, place, now.lane)
-            chosen = self._lane[place] == now.lane
-        where = place[chosen]
-        self._block_time[where] = now.block_time[chosen]
-        self._warp_time[where] = now.warp_time[chosen]
-        if now.cluster_time is not None:
-            self._cluster_time[where] = now.cluster_time[chosen]
-
-
-def _partner(lane: I64, index: I64) -> I64:
-    """For each lane another one that writes the same byte; `index` numbers the bytes."""
-    last = np.zeros(int(index.max()) + 1, lane.dtype)
-    first = np.zeros_like(last)
-    last[index] = lane
-    first[index[::-1]] = lane[::-1]
-    return np.where(last[index] == lane, first[index], last[index])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
-from ..fault import Fault, Place, Report
+from ..fault import LAUNCH_FAILED, Fault, Place, Report
 
 if TYPE_CHECKING:
     from ..aliases import U64, Bools, Lanes
@@ -17,14 +17,37 @@ if TYPE_CHECKING:
     from ..ptx.syntax import Instruction
     from .threads import Threads
 
+MOST = 100
+"""Findings of a launch that are reported."""
 NULL = 1 << 16  # an address below is a null pointer and an offset
 FAR = 1 << 24  # bytes from an allocation at which an address has nothing to do with it
+
+
+class Findings:
+    """What was found in a launch and did not end it."""
+
+    def __init__(self) -> None:
+        self._seen: set[tuple[object, ...]] = set()
+        self.reports: list[Report] = []
+
+    def is_new(self, key: tuple[object, ...]) -> bool:
+        """Whether it is the first finding of its place, and is to be reported."""
+        if key in self._seen:
+            return False
+        self._seen.add(key)
+        return len(self.reports) < MOST
+
+    def raise_fault(self) -> None:
+        """Raise the Fault of a launch in which something was found."""
+        if self.reports:
+            raise Fault(LAUNCH_FAILED, *self.reports)
 
 
 class Reporter:
     """Raises the faults of a batch's threads."""
 
-    def __init__(self, threads: Threads, memory: Memory, kernel: Kernel) -> None:
+    def __init__(self, threads: Threads, memory: Memory, kernel: Kernel, findings: Findings) -> None:
+        self._findings = findings
         self.function = kernel.compiled
         """The function that runs."""
         self.kernel_name = kernel.name
@@ -46,6 +69,36 @@ class Reporter:
         more: str = "",
     ) -> NoReturn:
         """Raise the Fault of an instruction; `bad` says which of `lanes` it is the fault of."""
+        raise Fault(status, self._report(what, number, lanes, bad, address, size, more))
+
+    def find(
+        self,
+        what: str,
+        number: int,
+        lanes: Lanes,
+        bad: Bools | np.bool_ | bool,
+        address: U64 | np.uint64 | None = None,
+        size: int = 0,
+        more: str = "",
+        other: int = 0,
+    ) -> None:
+        """As `fail`, for what does not end the kernel: told once of each instruction, and of the PTX line
+        of the `other` one that it is about.
+        """
+        key = what.partition(" (")[0], self.function.name, number, other
+        if self._findings.is_new(key):
+            self._findings.reports.append(self._report(what, number, lanes, bad, address, size, more))
+
+    def _report(
+        self,
+        what: str,
+        number: int,
+        lanes: Lanes,
+        bad: Bools | np.bool_ | bool,
+        address: U64 | np.uint64 | None,
+        size: int,
+        more: str,
+    ) -> Report:
         numbers = self._threads.numbers(lanes)
         bad = np.broadcast_to(bad, numbers.shape)
         first = int(np.argmax(bad))
@@ -53,8 +106,7 @@ class Reporter:
         one = None if address is None else int(np.broadcast_to(address, numbers.shape)[first])
         note = more or (self._near(one) if one is not None else "")
         count = int(np.count_nonzero(bad))
-        where = self.where(number)
-        raise Fault(status, Report(what, where, block, thread, count, len(numbers), one, size, note))
+        return Report(what, self.where(number), block, thread, count, len(numbers), one, size, note)
 
     def _near(self, address: int) -> str:
         if address < NULL:

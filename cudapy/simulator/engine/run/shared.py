@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import address_spaces, fault
-from ..access import READ, Access
+from .. import address_spaces, fault, settings
+from ..access import READ, WRITE, Access, mark_or_check
 from ..memory import POISON
 from ..rounding import round_up
 from .local import refuse
+from .race_detector import Stored
 from .threads import cached
 
 if TYPE_CHECKING:
@@ -65,6 +66,12 @@ class SharedMemory:
         self._threads, self._report, self.races = threads, report, races
         self.size, self.stride = size, stride_of(size)
         self.data: U8 = np.full(threads.block_count * self.stride, POISON, np.uint8)
+        self._written: Bools | None = None
+        """A bool for each byte, where somebody asked."""
+        if settings.current.check_uninitialized:
+            self._written = np.zeros(len(self.data), bool)
+            self._written.reshape(threads.block_count, -1)[:, size:] = True  # nothing can be written there
+        self.is_checked = races is not None or self._written is not None
         self._views: dict[DType, Array] = {}
         self._base: U64 | None = None  # where that of each lane's block starts
         if threads.block_count > 1:
@@ -83,22 +90,22 @@ class SharedMemory:
             view = self._views[dtype] = self.data.view(dtype)
         return view
 
-    def at(self, a: U64, access: Access, lanes: Lanes) -> Places:
-        """The places of addresses in lanes' own blocks. Raises Fault."""
+    def at(self, a: U64, access: Access, lanes: Lanes, *values: Array) -> Places:
+        """The places of addresses in lanes' own blocks; `values` are to be stored there. Raises Fault."""
         high = bits = int(np.bitwise_or.reduce(a) if a.ndim else a)
         if a.ndim and not self._is_inside(high, 0, access):
             high = int(np.maximum.reduce(a))
         if not self._is_inside(high, bits, access):
             if high >> address_spaces.RANK and self.is_own(a, lanes).all():
-                return self.at_cluster(a, access, lanes)
+                return self.at_cluster(a, access, lanes, *values)
             hint = "; the address is of another block of the cluster, which takes shared::cluster"
             is_other = (np.atleast_1d(a) >> _RANK).any()
             refuse(self._report, "block", "__shared__", a, access, self.size, lanes, hint if is_other else "")
         offset = a
         if self._base is not None:
             offset = a + (self._base if lanes is None else self._base.take(lanes))
-        if self.races is not None:
-            self.races.shared(offset.view(np.int64), a, access, lanes)
+        if self.is_checked:
+            self._check(offset.view(np.int64), a, access, lanes, values)
         elif self._base is not None:
             return self.view(access.dtype), np.right_shift(offset, access.shift, offset).view(np.int64)
         return self.view(access.dtype), (offset >> access.shift).view(np.int64)
@@ -106,7 +113,7 @@ class SharedMemory:
     def load(self, a: U64, access: Access, lanes: Lanes) -> list[Array]:
         """What lies at addresses in lanes' own blocks, item after item. Raises Fault."""
         threads = self._threads
-        is_plain = lanes is None and self.races is None and threads.block_count > 1
+        is_plain = lanes is None and not self.is_checked and threads.block_count > 1
         if a.ndim or not is_plain or not self._is_inside(int(a), int(a), access):
             array, index = self.at(a, access, lanes)
             return [array.take(index + step if step else index) for step in range(access.items)]
@@ -126,16 +133,17 @@ class SharedMemory:
         array, index = places
         return [(array[step:] if step else array).take(index) for step in range(access.items)]
 
-    def at_near(self, near: Near, distance: int, access: Access, lanes: Lanes) -> Places:
+    def at_near(self, near: Near, distance: int, access: Access, lanes: Lanes, *values: Array) -> Places:
         """As `at`, at the addresses so far from those of `near`. Raises Fault."""
-        return self._places_near(near, distance, access, lanes) or self.at(near.at(distance), access, lanes)
+        places = self._places_near(near, distance, access, lanes)
+        return places or self.at(near.at(distance), access, lanes, *values)
 
     def _places_near(
         self, near: Near, distance: int, access: Access, lanes: Lanes
     ) -> tuple[Array, I64] | None:
         """The places of addresses; None if more is to be checked."""
         a = near.a
-        if self.races is not None or not a.ndim:
+        if self.is_checked or not a.ndim:
             return None
         if near.low < 0:
             near.low, near.high = int(np.minimum.reduce(a)), int(np.maximum.reduce(a))
@@ -164,14 +172,36 @@ class SharedMemory:
         last = high if access.items > 1 and access.mode == READ else high + access.size - 1
         return last < self.size and not bits & (access.size - 1)
 
-    def at_cluster(self, a: U64, access: Access, lanes: Lanes) -> Places:
+    def _check(
+        self, offset: I64, a: U64, access: Access, lanes: Lanes, values: tuple[Array, ...] = ()
+    ) -> None:
+        """Look for races and unwritten memory in an access at `offset` of the batch's shared memory."""
+        if self._written is not None:
+            mark_or_check(self._report, self._written, offset, a, access, lanes, "__shared__ memory")
+        if self.races is not None:
+            start = np.broadcast_to(offset, self._threads.numbers(lanes).shape)
+            stored = Stored(self.data, start, values) if values else None
+            self.races.shared(offset, a, access, lanes, stored)
+
+    def copied(self, places: I64, lane: int, number: int, mode: int, phase: int | None) -> None:
+        """A copy that a lane started touches bytes; `phase` says when those that it writes are there."""
+        if self._written is not None:
+            if mode != WRITE and not self._written[places].all():
+                a = places[:1].astype(np.uint64) % np.uint64(self.stride)
+                text = "Read of __shared__ memory that nobody wrote"
+                self._report.find(text, number, np.array([lane]), True, a, len(places))
+            self._written[places] |= mode == WRITE
+        if self.races is not None:
+            self.races.copied(places, lane, number, mode, phase)
+
+    def at_cluster(self, a: U64, access: Access, lanes: Lanes, *values: Array) -> Places:
         """The places of addresses in any block of lanes' clusters. Raises Fault."""
         if not int(a.max()) >> address_spaces.RANK:
-            return self.at(a, access, lanes)
+            return self.at(a, access, lanes, *values)
         numbers = self._threads.numbers(lanes)
         offset = self.offsets(np.broadcast_to(a, numbers.shape), numbers, access)
-        if self.races is not None:
-            self.races.shared(offset, a, access, numbers)
+        if self.is_checked:
+            self._check(offset, a, access, numbers, values)
         return self.view(access.dtype), offset >> access.shift.view(np.int64)
 
     def is_own(self, a: U64, lanes: Lanes) -> Bools:

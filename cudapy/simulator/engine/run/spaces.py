@@ -33,37 +33,39 @@ class Spaces:
         self.global_memory, self.shared, self.local = global_memory, shared, local
         self.races = shared.races
 
-    def at(self, space: str, a: U64, access: Access, lanes: Lanes) -> Places:
+    def at(self, space: str, a: U64, access: Access, lanes: Lanes, *values: Array) -> Places:
         """The places of addresses of a space: "global", "shared", "cluster", "local", "generic". Raises
         Fault.
         """
         if space == "global":
-            return self.global_memory.at(a, access, lanes)
+            return self.global_memory.at(a, access, lanes, *values)
         if space == "shared":
-            return self.shared.at(a, access, lanes)
+            return self.shared.at(a, access, lanes, *values)
         if space == "cluster":
-            return self.shared.at_cluster(a, access, lanes)
+            return self.shared.at_cluster(a, access, lanes, *values)
         if space == "local":
             return self.local.at(a, access, lanes)
-        return self.at_generic(a, access, lanes)
+        return self.at_generic(a, access, lanes, *values)
 
-    def at_generic(self, a: U64, access: Access, lanes: Lanes) -> Places:
-        """The places of generic addresses. Raises Fault."""
+    def at_generic(self, a: U64, access: Access, lanes: Lanes, *values: Array) -> Places:
+        """The places of generic addresses; `values` are about to be stored there. Raises Fault."""
         low, high = (int(a.min()), int(a.max())) if a.ndim else (int(a), int(a))
         if high < SHARED:
-            return self.global_memory.at(a, access, lanes)
+            return self.global_memory.at(a, access, lanes, *values)
         if low >= SHARED and high < LOCAL:
-            return self.shared.at_cluster(a - np.uint64(SHARED), access, lanes)
+            return self.shared.at_cluster(a - np.uint64(SHARED), access, lanes, *values)
         if low >= LOCAL and high < FUNCTIONS:
             return self.local.at(a - np.uint64(LOCAL), access, lanes)
         if low >= FUNCTIONS or not a.ndim:
-            return self.global_memory.across(a, access, lanes)
+            return self.global_memory.across(a, access, lanes, *values)
         scattered = Scattered(len(a), access.dtype)
         numbers = self._threads.numbers(lanes)
         window = np.digitize(a, np.array([SHARED, LOCAL, FUNCTIONS], np.uint64))
         for one in np.unique(window):
             positions = np.flatnonzero(window == one)
-            scattered.add(self.at_generic(a[positions], access, numbers[positions]), positions)
+            stored = tuple(value[positions] if value.ndim else value for value in values)
+            inner = self.at_generic(a[positions], access, numbers[positions], *stored)
+            scattered.add(inner, positions)
         return scattered, START
 
     def is_in(self, a: U64, space: str, lanes: Lanes) -> Bools:

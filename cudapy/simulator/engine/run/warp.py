@@ -72,6 +72,8 @@ class Warps:
         return result
 
     def shuffle(self, mode: str, a: Array, b: U32, c: U32, lanes: Lanes) -> tuple[Array, Bools]:
+        if self._races is not None:
+            self._races.exchange(lanes)
         lane, starts = self._places, self._starts
         if lanes is not None:
             lane, starts = lane.take(lanes), starts.take(lanes)
@@ -98,6 +100,8 @@ class Warps:
         return values.take(np.minimum(starts + source, self._threads.count - 1)), valid
 
     def vote(self, mode: str, p: Bools, mask: U32, lanes: Lanes) -> U32 | Bools:
+        if self._races is not None:
+            self._races.exchange(lanes)
         warps = self._own_warps(lanes)
         yes = self.bits_of(lanes, p)[warps] & mask
         if mode == "ballot":
@@ -170,6 +174,7 @@ class Warps:
         bits = self._bits if lanes is None else self._bits.take(lanes)
         return np.bitwise_count(lowest - _ONE).astype(np.uint32), lowest == bits
 
-    def synchronize(self, lanes: Lanes) -> None:
+    def synchronize(self, mask: U32, lanes: Lanes) -> None:
+        """bar.warp.sync"""
         if self._races is not None:
-            self._races.synchronized_warps(np.unique(self._own_warps(lanes)))
+            self._races.meet_warps(lanes, mask, self._alive[self._own_warps(lanes)].astype(np.int64))

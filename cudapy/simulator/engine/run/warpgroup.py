@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from ..aliases import I64, U8, U64, Array, Bools, Lanes
     from ..instructions.forms import WarpgroupProduct
     from .matrix import Matrices
-    from .race_detector import RaceDetector
     from .report import Reporter
     from .shared import SharedMemory
     from .threads import Threads
@@ -42,10 +41,9 @@ class Warpgroups:
         report: Reporter,
         matrices: Matrices,
         shared: SharedMemory,
-        races: RaceDetector | None,
     ) -> None:
         self._threads, self._report, self._matrices = threads, report, matrices
-        self._shared, self._races = shared, races
+        self._shared = shared
 
     def multiply(
         self,
@@ -127,7 +125,7 @@ class Warpgroups:
         places = (address + self._threads.blocks[first][:, None, None] * self._shared.stride)[
             ..., None
         ] + np.arange(_PART)
-        if self._races is not None:
+        if self._shared.is_checked:
             for warp, lane in enumerate(first.tolist()):
-                self._races.copied(np.unique(places[warp]), lane, number, READ, None)
+                self._shared.copied(np.unique(places[warp]), lane, number, READ, None)
         return self._shared.data[places]
