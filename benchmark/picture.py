@@ -39,7 +39,7 @@ class NothingToDraw(ValueError):
 
 
 def draw(path: Path, document: Document) -> list[Path]:
-    """Draw the launches of `document`, for light pages into `path`, for dark ones beside it; both paths.
+    """Draw the launches of `document`, on white into `path`, and for dark pages beside it; both paths.
 
     path: a PNG or SVG by its name; "-dark" is added to that of the second one. NothingToDraw if no launch
     was measured, ImportError without matplotlib.
@@ -102,7 +102,7 @@ def _draw(path: Path, document: Document, records: Sequence[Record], colours: Ma
         figure.suptitle(f"Launches of a kernel of five arguments, {_where(document)}", fontsize="medium")
         figure.legend(loc="outside lower center", ncols=5, frameon=False, fontsize="small")
         metadata = {"Date": None} if path.suffix == ".svg" else None
-        figure.savefig(path, metadata=metadata, transparent=True)
+        figure.savefig(path, metadata=metadata, transparent=colours is DARK)
         pyplot.close(figure)
 
 
