@@ -90,6 +90,8 @@ def install(*, children: bool = True, **settings: Any) -> None:
     children: whether Python processes that this one starts do so, too. It sets PYTHONPATH, CUDAPY_DRIVER and
         CUDAPY_SIMULATOR_INSTALL for them; those that ignore the environment (`python -E`, `-I`) are not
         reached. For nvcc it adds -lineinfo to NVCC_APPEND_FLAGS, which keeps the PTX in cubins.
+        PYTORCH_CUDA_ALLOC_CONF and TRITON_LIBCUDA_PATH get values in any case, unless they have some
+        (docs/pytorch.md).
     settings: what `enable` takes. Children take them from the environment, where this puts them.
 
     Call it before anything opens libcuda.so.1. A second call does nothing but to take more settings. It takes
