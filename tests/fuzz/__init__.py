@@ -2,7 +2,7 @@
 
     python -m tests.fuzz ptx --count 100000     # PTX, damaged and random: loaded, and its kernels are run
     python -m tests.fuzz calls --count 200000   # functions of the driver and the runtime, odd arguments
-    python -m tests.fuzz machine --count 10000  # programs, as machine code and as other code: equal results
+    python -m tests.fuzz machine --count 10000  # programs, as machine code and on NumPy: equal results
     python -m tests.fuzz programs --count 1000  # programs in C++, on the simulator and by g++: equal results
     python -m tests.fuzz lifetimes --count 2000 # streams, faults, resets, pools, threads: what a model says
 

@@ -1,4 +1,4 @@
-"""Random programs, as machine code and as the simulator's other code: both give the same, bit for bit."""
+"""Random programs, as machine code and on NumPy: both give the same, bit for bit."""
 
 from __future__ import annotations
 

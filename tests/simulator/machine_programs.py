@@ -408,7 +408,7 @@ def run(one: Program, machine_code: str) -> tuple[list[Any], tuple[Any, ...] | N
 
 
 def difference(one: Program) -> str:
-    """How machine code differs from the other code; "" if it does not.
+    """How machine code differs from NumPy; "" if it does not.
 
     Threads that have diverged may run in another order: of a program that fails, the fault and its
     instruction are compared, but not how many threads were there, nor what others have done before.

@@ -1,4 +1,4 @@
-"""Machine code gives what the other code gives, bit for bit, wherever threads go."""
+"""Machine code gives what NumPy gives, bit for bit, wherever threads go."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each instruction that there is machine code for, and random programs: what the other code gives."""
+"""Each instruction with machine code, and random programs: they give what NumPy gives."""
 
 from __future__ import annotations
 
