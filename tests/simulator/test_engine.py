@@ -155,6 +155,31 @@ def test_a_fault_as_data() -> None:
     assert caught.value.report.startswith(f"{what} of 4 bytes\n    in k, PTX line ")
 
 
+RACES = """
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k()
+{
+    .reg .b32 %r;
+    .shared .align 4 .b8 s[8];
+    mov.u32 %r, %tid.x;
+    st.shared.u32 [s], %r;
+    st.shared.u32 [s+4], %r;
+    ret;
+}
+"""
+
+
+def test_findings_as_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine.settings, "current", Settings(check_races=True))
+    with pytest.raises(Fault) as caught:
+        launch(Module(RACES, Memory()).functions["k"], 1, 64)
+    found = [one.place.instruction for one in caught.value.findings]
+    assert found == ["st.shared.u32 [s], %r", "st.shared.u32 [s+4], %r"]
+    assert caught.value.details is caught.value.findings[0]
+
+
 ENGINE = Path(engine.__file__).parent
 (EXAMPLE,) = re.findall(r"^```python\n(.*?)^```$", (ENGINE / "README.md").read_text(), re.M | re.S)
 ALONE = (

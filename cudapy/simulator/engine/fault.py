@@ -93,9 +93,10 @@ class Fault(Exception):
         """The number of the CUresult that a program sees."""
         self.report = report
         """What, where, which thread and which address, in lines for people."""
-        first = reports[0]
-        self.details = first if isinstance(first, Report) else None
-        """The first as data, where one instruction is to blame; None for deadlocks and timeouts."""
+        self.findings = tuple(one for one in reports if isinstance(one, Report))
+        """The same as data, one for each instruction to blame; none for deadlocks and timeouts."""
+        self.details = self.findings[0] if self.findings else None
+        """The first of them."""
 
 
 def thread_name(block: Dim3, thread: Dim3) -> str:
