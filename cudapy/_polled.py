@@ -1,4 +1,4 @@
-"""What threads ask about again and again until it is done: waits that Ctrl-C ends, as they are no call of C.
+"""What threads ask about again and again until it is done: waits that Ctrl-C ends, as they are in Python.
 
 core says it here, and the simulator reads it, which looks for ranks that wait for each other.
 """

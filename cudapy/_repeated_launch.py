@@ -42,7 +42,7 @@ class RepeatedLaunch:
     ctypes looks at each argument, so four take a third of the time of eleven, with a driver that does
     nothing. The grid, the block and the stream lie in a CUlaunchConfig. It is packed for the launch, or left
     by an earlier one that was the same but for its arguments: one is remembered of each kernel in each
-    stream, since programs launch kernels in turns. What cannot be packed, and handles that are no CUfunction
+    stream, since programs launch kernels in turns. What cannot be packed, and handles that are not CUfunction
     and CUstream, are left to cuLaunchKernel, which says what is wrong.
 
     Arguments are compared by identity, which costs least: small ints and constants of a loop are the same

@@ -100,7 +100,7 @@ def _place(package: Path, name: str) -> Path:
 def copy(folder: Path, modules: Sequence[str], others: Mapping[str, str] = NOTHING) -> int:
     """Make `folder` a copy of `modules`; returns its size in bytes. others: see `files_of`.
 
-    Raises VendorError for names that are no modules, for a folder that is something else or was edited, and
+    Raises VendorError for names that are not modules, for a folder that is something else or was edited, and
     for one that is to lie in a folder that is not there.
     """
     files = files_of(modules, others)
@@ -127,7 +127,8 @@ def check(folder: Path) -> Record:
     try:
         record = Record(**json.loads((folder / RECORD).read_text()))
     except (OSError, ValueError, TypeError):
-        raise VendorError(f"{folder} is no copy of {__package__}: it has no {RECORD} that says so") from None
+        text = f"{folder} is not a copy of {__package__}: it has no {RECORD} that says so"
+        raise VendorError(text) from None
     there = _digests(folder)
     changes = {
         "edited": [path for path, digest in record.files.items() if there.get(path, digest) != digest],

@@ -32,7 +32,7 @@ def kernels(line: str, cell: str) -> dict[str, Kernel]:
     line: what follows `%%cuda`: for each kernel its name, or `variable=name`. The name of a template has its
     arguments, as in `fill<float>`, in quotes if it has spaces.
     cell: CUDA C++. `extern "C"` is not needed.
-    Raises ValueError for a line without kernels or with a name that is no variable's, and CompileError.
+    Raises ValueError for a line without kernels or with a name that is not a variable's, and CompileError.
     """
     found: dict[str, str] = {}
     for item in shlex.split(line):

@@ -283,8 +283,8 @@ def test_a_copy_of_another_version_is_replaced(theirs: Path, capsys: Any) -> Non
     [
         (["--only", "driver,numpy"], "there is no module 'numpy'"),
         *((["--name", name], f"{name!r} is not a name that Python can import") for name in NOT_NAMES),
-        (["--name", "own"], "is no copy of cudapy"),
-        (["--name", "absent", "--check"], "is no copy of cudapy"),
+        (["--name", "own"], "is not a copy of cudapy"),
+        (["--name", "absent", "--check"], "is not a copy of cudapy"),
     ],
 )
 def test_what_cannot_be_copied(theirs: Path, capsys: Any, arguments: Sequence[str], words: str) -> None:

@@ -98,4 +98,4 @@ else:
         typed = os.read(sys.stdin.fileno(), 32)  # past Python's buffer, which select does not see
         if not typed:  # the terminal is gone
             return "q"
-        return "" if len(typed) > 1 and typed[:1] == b"\x1b" else chr(typed[0])  # an arrow is no Esc
+        return "" if len(typed) > 1 and typed[:1] == b"\x1b" else chr(typed[0])  # an arrow is not an Esc

@@ -46,7 +46,7 @@ NCCL_SUSPEND_MEM = 0x01
 
 
 class ncclResult_t(Enum):
-    """What an NCCL call returns. ncclInProgress is no failure: the work of a non-blocking communicator."""
+    """What an NCCL call returns. ncclInProgress is not a failure: the work of a non-blocking communicator."""
 
     ncclSuccess = 0
     ncclUnhandledCudaError = 1

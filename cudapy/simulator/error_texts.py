@@ -13,7 +13,7 @@ UNRECOGNIZED = {
     "nvmlErrorString": "an unknown error",
     "nvrtcGetErrorString": "NVRTC_ERROR unknown",
 }
-"""What they say of a number that is no code; cuGetErrorName and cuGetErrorString fail."""
+"""What they say of a number that is not a code; cuGetErrorName and cuGetErrorString fail."""
 
 
 @functools.cache

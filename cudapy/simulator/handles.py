@@ -46,7 +46,8 @@ def find(handle: int | None, cls: type[T], status: str = "CUDA_ERROR_INVALID_HAN
     if not isinstance(obj, cls):
         if is_of_before(handle or 0):
             raise Refused(status, f"the {cls.noun} {handle:#x} {BEFORE}")
-        raise Refused(status, f"{handle or 0:#x} is no {cls.noun}, or was destroyed")
+        article = "an" if cls.noun[0] in "aeio" else "a"
+        raise Refused(status, f"{handle or 0:#x} is not {article} {cls.noun}, or was destroyed")
     return obj
 
 

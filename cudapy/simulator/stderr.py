@@ -6,7 +6,7 @@ import sys
 
 
 def say(text: str) -> bool:
-    """Print lines on stderr; whether that was possible, which is no reason for a program to fail."""
+    """Print lines on stderr; whether that was possible, which is not a reason for a program to fail."""
     if sys.stderr is None:
         return False
     try:

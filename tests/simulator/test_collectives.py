@@ -366,7 +366,7 @@ REFUSED = {
     "destroyed": (
         "a, s = on(comms[0], np.ones(4))\nh = comms[0].handle.value\ncomms[0].close()\n"
         "print(nccl.ncclAllReduce(a.ptr, a.ptr, 4, 7, 0, h, None)[0].name, nccl.ncclGetLastError(None)[1])",
-        "is no communicator, or was destroyed",
+        "is not a communicator, or was destroyed",
     ),
     "destroyed twice": (
         "h = comms[0].handle.value\ncomms[0].close()\nprint(nccl.ncclCommDestroy(h)[0].name)",
@@ -403,26 +403,26 @@ REFUSED = {
         "a, s = on(comms[0], np.ones(4))\n"
         "print(nccl.ncclBroadcast(a.ptr, a.ptr, 4, 7, 2, comms[0].handle, None)[0].name, "
         "nccl.ncclGetLastError(None)[1])",
-        "root = 2 is no rank of 2",
+        "root = 2 is not a rank of 2",
     ),
     "a type that there is not": (
         "a, s = on(comms[0], np.ones(4))\n"
         "print(nccl.ncclAllReduce(a.ptr, a.ptr, 4, 12, 0, comms[0].handle, None)[0].name, "
         "nccl.ncclGetLastError(None)[1])",
-        "12 is no ncclDataType_t",
+        "12 is not an ncclDataType_t",
     ),
     "an operator of another rank": (
         "a, s = on(comms[1], np.ones(4))\nop = comms[0].premultiplied_sum(2, 'float32')\n"
         "print(nccl.ncclAllReduce(a.ptr, a.ptr, 4, 7, op._handle, comms[1].handle, None)[0].name, "
         "nccl.ncclGetLastError(None)[1])",
-        "is no operator of rank 1 of 2",
+        "is not an operator of rank 1 of 2",
     ),
     "an operator that was destroyed": (
         "a, s = on(comms[0], np.ones(4))\nop = comms[0].premultiplied_sum(2, 'float32')\n"
         "n = int(op._handle)\nop.close()\n"
         "print(nccl.ncclAllReduce(a.ptr, a.ptr, 4, 7, n, comms[0].handle, None)[0].name, "
         "nccl.ncclGetLastError(None)[1])",
-        "is no operator of rank 0 of 2",
+        "is not an operator of rank 0 of 2",
     ),
     "an end without a start": (
         "print(nccl.ncclGroupEnd()[0].name, nccl.ncclGetLastError(None)[1])",

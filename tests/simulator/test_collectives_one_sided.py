@@ -107,8 +107,8 @@ os._exit(0)
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        ("put(comms[0], a, 8, 2, windows[0], 0, s)", "peer = 2 is no rank of 2"),
-        ("put(comms[0], a, 8, 1, windows[1], 0, s)", "no window of this communicator"),
+        ("put(comms[0], a, 8, 2, windows[0], 0, s)", "peer = 2 is not a rank of 2"),
+        ("put(comms[0], a, 8, 1, windows[1], 0, s)", "not a window of this communicator"),
         ("put(comms[0], a, 9, 1, windows[0], 0, s)", "localbuff"),
         ("nccl.checked.ncclSignal(1, 1, 0, 0, comms[0].handle, s.handle)", "sigIdx = 1"),
         ("nccl.checked.ncclSignal(1, 0, 0, 1, comms[0].handle, s.handle)", "flags = 1"),

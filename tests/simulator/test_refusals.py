@@ -127,12 +127,12 @@ def whole() -> Any:
 
 
 REFUSED: list[tuple[str, str, Callable[[Machine], Any]]] = [
-    ("INVALID_DEVICE", "no peer of itself", lambda m: cu.cuDeviceGetP2PAttribute(1, 0, 0)),
-    ("INVALID_VALUE", "99 is no CUdevice_P2PAttribute", lambda m: cu.cuDeviceGetP2PAttribute(99, 0, 1)),
+    ("INVALID_DEVICE", "not a peer of itself", lambda m: cu.cuDeviceGetP2PAttribute(1, 0, 0)),
+    ("INVALID_VALUE", "99 is not a CUdevice_P2PAttribute", lambda m: cu.cuDeviceGetP2PAttribute(99, 0, 1)),
     ("INVALID_VALUE", "no bytes are asked for", lambda m: cu.cuMemAllocAsync(0, m.stream)),
     ("INVALID_VALUE", "default pool of a device cannot", lambda m: cu.cuMemPoolDestroy(m.pool)),
     ("INVALID_VALUE", "the pool is one of another device", lambda m: cu.cuDeviceSetMemPool(1, m.pool)),
-    ("INVALID_VALUE", "no location for a pool", lambda m: pool_of(PINNED, 0)),
+    ("INVALID_VALUE", "not a location for a pool", lambda m: pool_of(PINNED, 0)),
     ("NOT_SUPPORTED", "as file descriptors alone", lambda m: pool_of(PINNED, DEVICE, handleTypes=FABRIC)),
     ("INVALID_VALUE", "managed memory is not shared", lambda m: pool_of(MANAGED, DEVICE, handleTypes=1)),
     ("INVALID_VALUE", "type must be CU_MEM_ALLOCATION_TYPE_PINNED", lambda m: physical(kind=MANAGED)),
@@ -151,10 +151,10 @@ REFUSED: list[tuple[str, str, Callable[[Machine], Any]]] = [
     ),
     ("INVALID_VALUE", "pitch of 4 bytes is less than the width of 8", lambda m: copy(m, srcPitch=4)),
     ("INVALID_VALUE", "layers of 1 rows have no 2 rows", lambda m: copy(m, Depth=2, srcHeight=1)),
-    ("INVALID_VALUE", "no CUmemorytype", lambda m: copy(m, srcMemoryType=9)),
+    ("INVALID_VALUE", "not a CUmemorytype", lambda m: copy(m, srcMemoryType=9)),
     ("INVALID_VALUE", "elements have 1, 2 or 4 bytes, not 3", lambda m: fill(m, elementSize=3)),
     ("INVALID_VALUE", "pitch of 8 bytes is less than", lambda m: fill(m, height=2, pitch=8)),
-    ("INVALID_VALUE", "no CUstreamUpdateCaptureDependencies_flags", update_captured),
+    ("INVALID_VALUE", "not a CUstreamUpdateCaptureDependencies_flags", update_captured),
     ("STREAM_CAPTURE_UNMATCHED", "begun on another stream", end_of_another_stream),
     ("CAPTURED_EVENT", "in a capture that has ended", wait_for_a_capture_that_is_over),
     ("OUT_OF_MEMORY", "bytes", lambda m: cu.cuGraphAddMemAllocNode(

@@ -172,5 +172,5 @@ print(refused(cu.cuMemPoolImportFromShareableHandle, 0, 1, 0))
         "CUDA_ERROR_INVALID_VALUE 0 0",
         "{9}",
         "0",
-        "descriptor 0 is no pool of the simulator",
+        "descriptor 0 is not a pool of the simulator",
     ]

@@ -77,7 +77,7 @@ def get(of: OnDevice, attrib: int) -> int:
     if of.compiled_attributes is None:
         of.compiled_attributes = _compiled_attributes(of)
     if name not in of.compiled_attributes:
-        raise invalid(f"{attrib} is no attribute of a function")
+        raise invalid(f"{attrib} is not an attribute of a function")
     return of.compiled_attributes[name]
 
 
@@ -174,7 +174,7 @@ def cuFuncSetAttribute(hfunc: int, attrib: int, value: int) -> None:
 def cuFuncSetCacheConfig(hfunc: int, config: int) -> None:
     function(hfunc)  # there are no caches
     if config not in range(4):
-        raise invalid(f"{config} is no CUfunc_cache")
+        raise invalid(f"{config} is not a CUfunc_cache")
 
 
 @provides("driver")

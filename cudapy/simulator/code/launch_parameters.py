@@ -52,7 +52,7 @@ def _packed(extra: Any, size: int) -> bytes:
         elif what == BUFFER_SIZE:
             length = ctypes.c_size_t.from_address(require(value, 8, "the size in extra")).value
         else:
-            raise invalid(f"{what} in extra is no CU_LAUNCH_PARAM_*")
+            raise invalid(f"{what} in extra is not a CU_LAUNCH_PARAM_*")
         i += 2
     if not data or length < size:
         raise invalid(f"extra has {length} bytes of parameters, the kernel has {size}")

@@ -25,9 +25,10 @@ def _call(
     comm = usable(handle)
     stream = stream_of(comm, stream_handle)
     if data_type not in numbers.SIZES:
-        raise invalid(f"{data_type} is no ncclDataType_t")
+        raise invalid(f"{data_type} is not an ncclDataType_t")
     if not -1 <= peer < comm.size or (peer < 0 and kind in _PEERED):
-        raise invalid(f"{'peer' if kind in ('send', 'recv') else 'root'} = {peer} is no rank of {comm.size}")
+        what = "peer" if kind in ("send", "recv") else "root"
+        raise invalid(f"{what} = {peer} is not a rank of {comm.size}")
     name, scalar = ("", None) if operator is None else _operator(comm, operator, data_type)
     call = Call(comm, kind, send or 0, recv or 0, count, data_type, name, peer, scalar)
     if not count and kind not in ("send", "recv"):
@@ -69,7 +70,7 @@ def _operator(comm: Communicator, number: int, data_type: int) -> tuple[str, byt
         return name, None
     operator = comm.operators.get(number)
     if operator is None:
-        raise invalid(f"{number} is no operator of {comm.name}")
+        raise invalid(f"{number} is not an operator of {comm.name}")
     if operator[0] != data_type:
         raise invalid(f"the operator is for {numbers.name_of(operator[0])}, not {numbers.name_of(data_type)}")
     return numbers.PREMULTIPLIED, operator[1]

@@ -170,7 +170,7 @@ def ncclCommShrink(
     require(pointed(newcomm), 8, "newcomm")
     gone = {excludeRanksList[i] for i in range(excludeRanksCount)}
     if not gone or not gone <= set(range(parent.size)) or parent.rank in gone:
-        raise invalid(f"{sorted(gone)} is no list of other ranks of {parent.size}")
+        raise invalid(f"{sorted(gone)} is not a list of other ranks of {parent.size}")
     newcomm[0] = 0
     left = [rank for rank in range(parent.size) if rank not in gone]
     group.set_up(_split(parent, 0, parent.rank, left, newcomm))
@@ -305,7 +305,7 @@ def _suspended(comm: Communicator, is_suspended: bool) -> Task:
 def ncclCommMemStats(comm: int, stat: int) -> int:
     communicator = comm_of(comm)
     if stat not in set(ncclCommMemStat_t):
-        raise invalid(f"{stat} is no ncclCommMemStat_t")
+        raise invalid(f"{stat} is not an ncclCommMemStat_t")
     return int(stat == ncclCommMemStat_t.ncclStatGpuMemSuspended and communicator.is_suspended)
 
 

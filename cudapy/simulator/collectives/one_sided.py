@@ -139,7 +139,7 @@ def _write(
 
 def _checked(comm: Communicator, peer: int, index: int, context: int, flags: int) -> None:
     if not 0 <= peer < comm.size:
-        raise invalid(f"peer = {peer} is no rank of {comm.size}")
+        raise invalid(f"peer = {peer} is not a rank of {comm.size}")
     for name, value in (("sigIdx", index), ("ctx", context), ("flags", flags)):
         if value:
             raise invalid(f"{name} = {value}: the simulator has 0 alone")
@@ -162,11 +162,11 @@ def ncclPutSignal(
     communicator = usable(comm)
     _checked(communicator, peer, sigIdx, ctx, flags)
     if datatype not in numbers.SIZES:
-        raise invalid(f"{datatype} is no ncclDataType_t")
+        raise invalid(f"{datatype} is not an ncclDataType_t")
     size = count * numbers.SIZES[datatype]  # type: ignore[index]
     window = communicator.window_number(peerWin or 0)
     if window is None:
-        raise invalid(f"{peerWin} is no window of this communicator")
+        raise invalid(f"{peerWin} is not a window of this communicator")
     address = check_memory(communicator, localbuff, size, "localbuff") if size else 0
     call = Put(communicator, peer, address, size, window, peerWinOffset)
     group.make(call, stream_of(communicator, stream), waits=False)

@@ -37,7 +37,7 @@ def ncclCommRegister(comm: int, buff: int | None, size: int, handle: Pointer) ->
 @provides("nccl")
 def ncclCommDeregister(comm: int, handle: int | None) -> None:
     if comm_of(comm).windows.pop(handle or 0, None) is None:
-        raise invalid(f"{handle} is no registration of this communicator")
+        raise invalid(f"{handle} is not a registration of this communicator")
 
 
 @provides("nccl")
@@ -57,7 +57,7 @@ def ncclCommWindowDeregister(comm: int, win: int | None) -> None:
 def ncclWinGetUserPtr(comm: int, win: int | None, outUserPtr: Pointer) -> None:
     window = comm_of(comm).windows.get(win or 0)
     if window is None:
-        raise invalid(f"{win} is no window of this communicator")
+        raise invalid(f"{win} is not a window of this communicator")
     outUserPtr[0] = window
 
 
@@ -67,7 +67,7 @@ def ncclRedOpCreatePreMulSum(
 ) -> None:
     communicator = usable(comm)
     if datatype not in numbers.SIZES:
-        raise invalid(f"{datatype} is no ncclDataType_t")
+        raise invalid(f"{datatype} is not an ncclDataType_t")
     size = numbers.SIZES[ncclDataType_t(datatype)]
     value: bytes | int
     if residence == 1:  # ncclScalarHostImmediate
@@ -75,7 +75,7 @@ def ncclRedOpCreatePreMulSum(
     elif residence == 0:
         value = check_memory(communicator, scalar, size, "scalar")
     else:
-        raise invalid(f"{residence} is no ncclScalarResidence_t")
+        raise invalid(f"{residence} is not an ncclScalarResidence_t")
     number = next(_numbers)
     communicator.operators[number] = datatype, value
     op[0] = number
@@ -84,4 +84,4 @@ def ncclRedOpCreatePreMulSum(
 @provides("nccl")
 def ncclRedOpDestroy(op: int, comm: int) -> None:
     if comm_of(comm).operators.pop(op, None) is None:
-        raise invalid(f"{op} is no operator that this communicator made")
+        raise invalid(f"{op} is not an operator that this communicator made")

@@ -30,7 +30,7 @@ def cuGetErrorString(error: int) -> int:
 def _text(symbol: str, error: int) -> int:
     found = texts_of(symbol).get(error)
     if found is None:
-        raise invalid(f"{error} is no CUresult")
+        raise invalid(f"{error} is not a CUresult")
     return text(found.encode())
 
 

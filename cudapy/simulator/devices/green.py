@@ -149,13 +149,13 @@ def _wanted(group: CU_DEV_SM_RESOURCE_GROUP_PARAMS, left: int, widest: int) -> i
         ("preferredCoscheduled", group.preferredCoscheduledSmCount),
     ):
         if count % UNIT or count > widest:
-            raise invalid(f"{name}SmCount = {count} is no multiple of {UNIT} up to {widest}")
+            raise invalid(f"{name}SmCount = {count} is not a multiple of {UNIT} up to {widest}")
     if group.preferredCoscheduledSmCount % together:
-        raise invalid(f"preferredCoscheduledSmCount is no multiple of {together}")
+        raise invalid(f"preferredCoscheduledSmCount is not a multiple of {together}")
     if not group.smCount:
         return left if backfill else left // together * together
     if group.smCount % UNIT or (group.smCount % together and not backfill):
-        raise invalid(f"smCount = {group.smCount} is no multiple of {UNIT if backfill else together}")
+        raise invalid(f"smCount = {group.smCount} is not a multiple of {UNIT if backfill else together}")
     if group.smCount > left:
         raise Refused(
             "CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION",
@@ -391,5 +391,5 @@ def cuGreenCtxGetId(greenCtx: int) -> int:
         return green(greenCtx).context.id
     context = current()
     if not isinstance(context, GreenPartition):
-        raise Refused("CUDA_ERROR_INVALID_CONTEXT", "the current context is no green one")
+        raise Refused("CUDA_ERROR_INVALID_CONTEXT", "the current context is not a green one")
     return context.id

@@ -18,9 +18,9 @@ def cuDeviceCanAccessPeer(dev: int, peerDev: int) -> int:
 @provides("driver")
 def cuDeviceGetP2PAttribute(attrib: int, srcDevice: int, dstDevice: int) -> int:
     if device(srcDevice) is device(dstDevice):
-        raise Refused("CUDA_ERROR_INVALID_DEVICE", "a device is no peer of itself")
+        raise Refused("CUDA_ERROR_INVALID_DEVICE", "a device is not a peer of itself")
     if not any(attrib == known for known in PeerAttribute):
-        raise invalid(f"{attrib} is no CUdevice_P2PAttribute")
+        raise invalid(f"{attrib} is not a CUdevice_P2PAttribute")
     can = (
         PeerAttribute.CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED,
         PeerAttribute.CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED,

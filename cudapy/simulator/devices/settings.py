@@ -51,7 +51,7 @@ def cuCtxGetCacheConfig() -> int:
 @provides("driver")
 def cuCtxSetCacheConfig(config: int) -> None:
     if not any(config == known for known in CUfunc_cache):
-        raise invalid(f"{config} is no CUfunc_cache")
+        raise invalid(f"{config} is not a CUfunc_cache")
     current().cache_config = config
 
 
@@ -65,7 +65,7 @@ def cuCtxGetSharedMemConfig() -> int:
 def cuCtxSetSharedMemConfig(config: int) -> None:
     current()
     if config not in (0, 1, 2):
-        raise invalid(f"{config} is no CUsharedconfig")
+        raise invalid(f"{config} is not a CUsharedconfig")
 
 
 @provides("driver")

@@ -191,7 +191,7 @@ def cuGraphClone(originalGraph: int) -> int:
 def cuGraphNodeFindInClone(hOriginalNode: int, hClonedGraph: int) -> int:
     twin = graph(hClonedGraph).origin.get(node(hOriginalNode))
     if twin is None:
-        raise invalid("the graph is no clone of the node's graph")
+        raise invalid("the graph is not a clone of the node's graph")
     return twin.handle
 
 

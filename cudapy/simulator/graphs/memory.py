@@ -118,7 +118,7 @@ def cuDeviceGetGraphMemAttribute(device: int, attr: int, value: int | None) -> N
         CUgraphMem_attribute.CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH: memory.reserved_high,
     }
     if attr not in values or not value:
-        raise invalid(f"{attr} is no CUgraphMem_attribute, or there is no place for its value")
+        raise invalid(f"{attr} is not a CUgraphMem_attribute, or there is no place for its value")
     ctypes.c_uint64.from_address(value).value = values[CUgraphMem_attribute(attr)]
 
 

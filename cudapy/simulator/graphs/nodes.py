@@ -59,7 +59,7 @@ def operation_of(hNode: int, cls: Any) -> Any:
     """The operation of a node, of this class. Raises Refused."""
     operation = node(hNode).operation
     if not isinstance(operation, cls):
-        raise invalid(f"the node is no {cls.__name__}")
+        raise invalid(f"the node is not a {cls.__name__}")
     return operation
 
 

@@ -196,7 +196,7 @@ def boxed(params: CUDA_MEMCPY2D | CUDA_MEMCPY3D | CUDA_MEMCPY3D_PEER) -> Copy:
     for prefix in ("dst", "src"):
         kind = int(getattr(params, prefix + "MemoryType"))
         if kind not in (HOST, DEVICE, ARRAY, UNIFIED):
-            raise invalid(f"{kind} is no CUmemorytype")
+            raise invalid(f"{kind} is not a CUmemorytype")
         field = {HOST: "Host", ARRAY: "Array"}.get(kind, "Device")
         sides.append(
             Side(

@@ -23,7 +23,7 @@ class Fill(Operation):
         if element_size not in (1, 2, 4):
             raise invalid(f"elements have 1, 2 or 4 bytes, not {element_size}")
         if dst % element_size or (height > 1 and pitch % element_size):
-            raise invalid(f"{dst:#x} is no multiple of {element_size}")
+            raise invalid(f"{dst:#x} is not a multiple of {element_size}")
         if height > 1 and pitch < width * element_size:
             raise invalid(f"a pitch of {pitch} bytes is less than the width of {width * element_size}")
         self.dst = dst

@@ -115,7 +115,7 @@ def _range_values(block: Block, name: RangeAttribute, size: int) -> list[int]:
     known = block.advice
     if name == RangeAttribute.CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY:
         if not size or size % 4:
-            raise invalid(f"{size} bytes are no list of device numbers")
+            raise invalid(f"{size} bytes are not a list of device numbers")
         named = known.get("accessed by", {})
         ordinals = sorted(named, key=lambda place: (place == CPU, place))[: size // 4]
         return ordinals + [NOWHERE] * (size // 4 - len(ordinals))
@@ -135,7 +135,7 @@ def _range_values(block: Block, name: RangeAttribute, size: int) -> list[int]:
 @provides("driver")
 def cuMemRangeGetAttribute(data: int | None, dataSize: int, attribute: int, devPtr: int, count: int) -> None:
     if not any(attribute == known for known in RangeAttribute) or not data:
-        raise invalid(f"{attribute} is no CUmem_range_attribute, or there is no place for its value")
+        raise invalid(f"{attribute} is not a CUmem_range_attribute, or there is no place for its value")
     values = _range_values(managed_range(devPtr, count), RangeAttribute(attribute), dataSize)
     place: Any = (ctypes.c_int * len(values)).from_address(data)
     place[:] = values

@@ -119,7 +119,7 @@ class Multicast(Mappable):
 def _supports(prop: Any) -> Any:
     told = needed(prop, "prop")
     if not IS_SUPPORTED or not device(0)[Attribute.CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED]:
-        raise unsupported("the devices have no multicast, or the host is no Linux")
+        raise unsupported("the devices have no multicast, or the host is not Linux")
     if int(told.handleTypes) & ~FILE:
         raise unsupported("the simulator has no such handles")
     return told
@@ -129,7 +129,7 @@ def _supports(prop: Any) -> Any:
 def cuMulticastGetGranularity(prop: Pointer, option: int) -> int:
     _supports(prop)
     if option not in (0, 1):
-        raise invalid(f"{option} is no CUmulticastGranularity_flags")
+        raise invalid(f"{option} is not a CUmulticastGranularity_flags")
     return GRANULARITY
 
 
@@ -138,7 +138,7 @@ def cuMulticastCreate(prop: Pointer) -> int:
     told = _supports(prop)
     size = int(told.size)
     if not told.numDevices or not size or size % GRANULARITY or size > LARGEST or told.flags:
-        raise invalid(f"no devices, {size} is no multiple of {GRANULARITY}, or flags is not 0")
+        raise invalid(f"no devices, {size} is not a multiple of {GRANULARITY}, or flags is not 0")
     return Multicast(told).handle
 
 

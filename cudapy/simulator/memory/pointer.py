@@ -67,7 +67,7 @@ def _handle_types(block: Block) -> int:
 def _write(place: int | None, name: Attribute, value: int) -> None:
     cls = POINTER_ATTRIBUTES.get(name)
     if cls is None:
-        raise invalid(f"{int(name)} is no attribute of a pointer here")
+        raise invalid(f"{int(name)} is not an attribute of a pointer here")
     if isinstance(cls, str):
         cls = getattr(structs, cls)
     value_class: Any = ctypes.c_bool if cls is bool else storage(cls)

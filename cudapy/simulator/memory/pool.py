@@ -190,7 +190,7 @@ def attribute(attr: int) -> Attribute:
         <= attr
         <= Attribute.CU_MEMPOOL_ATTR_USED_MEM_HIGH
     ):
-        raise invalid(f"{attr} is no attribute of a pool here")
+        raise invalid(f"{attr} is not an attribute of a pool here")
     return Attribute(attr)
 
 
@@ -206,7 +206,7 @@ def cuMemFreeAsync(dptr: int, hStream: int) -> None:
     block = blocks.at(dptr)
     if in_stream.capture is not None:
         if block is None or block.pool is None or isinstance(block.pool, Pool):
-            raise invalid(f"{dptr:#x} is no memory that the graph allocates")
+            raise invalid(f"{dptr:#x} is not memory that the graph allocates")
         in_stream.add(Free(dptr))
         return
     not_in_capture()
@@ -236,12 +236,12 @@ def asked(location: CUmemLocation, allocation_type: int) -> tuple[Device, str]:
     if allocation_type == CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_MANAGED:
         return device(location.id if place == DEVICE else 0), "managed"
     if allocation_type != CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED:
-        raise invalid(f"{allocation_type} is no type of allocation for a pool")
+        raise invalid(f"{allocation_type} is not a type of allocation for a pool")
     if place == DEVICE:
         return device(location.id), "device"
     if place in HOST_PLACES:
         return device(0), "host"
-    raise invalid(f"{place} is no location for a pool")
+    raise invalid(f"{place} is not a location for a pool")
 
 
 @provides("driver")
@@ -287,7 +287,7 @@ def _who(location: CUmemLocation) -> int:
     if int(location.type) in HOST_PLACES:
         return HOST
     if int(location.type) != DEVICE:
-        raise invalid(f"{int(location.type)} is no location that has access")
+        raise invalid(f"{int(location.type)} is not a location that has access")
     return device(location.id).ordinal
 
 

@@ -44,11 +44,11 @@ class ImportedPool(Pool):
         try:
             self._descriptor = os.dup(descriptor)
         except (OSError, OverflowError) as error:
-            raise invalid(f"{descriptor} is no open file: {error}") from None
+            raise invalid(f"{descriptor} is not an open file: {error}") from None
         match = NAME.match(os.readlink(f"/proc/self/fd/{self._descriptor}"))
         if match is None:
             os.close(self._descriptor)
-            raise invalid(f"descriptor {descriptor} is no pool of the simulator")
+            raise invalid(f"descriptor {descriptor} is not a pool of the simulator")
         super().__init__(devices[min(int(match[2]), len(devices) - 1)], kind=match[1])
 
     def allocate(self, size: int, stream: Stream) -> int:

@@ -135,7 +135,7 @@ def cuMemAddressReserve(size: int, alignment: int, addr: int, flags: int) -> int
         raise unsupported("the simulator has virtual memory on Linux alone")
     if not size or size % GRANULARITY or flags or alignment & (alignment - 1):
         raise invalid(
-            f"{size} is no multiple of {GRANULARITY}, or the alignment no power of two, or flags not 0"
+            f"{size} is not a multiple of {GRANULARITY}, or the alignment not a power of two, or flags not 0"
         )
     align = max(alignment, GRANULARITY)
     whole = blank(0, size + align)
@@ -167,7 +167,7 @@ def _is_mapped(block: Block | None) -> TypeGuard[Block]:
 def cuMemCreate(size: int, prop: Pointer, flags: int) -> int:
     properties = _properties(prop)
     if not size or size % GRANULARITY or flags:
-        raise invalid(f"{size} is no multiple of {GRANULARITY}, or flags is not 0")
+        raise invalid(f"{size} is not a multiple of {GRANULARITY}, or flags is not 0")
     if size > LARGEST:
         raise Refused("CUDA_ERROR_OUT_OF_MEMORY", f"{size} bytes are asked for")
     file = unnamed_file("cudapy simulator")
@@ -243,7 +243,7 @@ def _whole_mappings(ptr: int, size: int) -> list[Block]:
     """The mappings that make up a range. Raises Refused if they do not."""
     inside = [block for block in mapped() if ptr <= block.address and block.end <= ptr + size]
     if not inside or sum(block.size for block in inside) != size:
-        raise invalid(f"{size} bytes from {ptr:#x} are no whole mappings")
+        raise invalid(f"{size} bytes from {ptr:#x} are not whole mappings")
     return inside
 
 

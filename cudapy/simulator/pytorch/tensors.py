@@ -130,7 +130,7 @@ def written(tensor: Any, view: Any) -> Any:
 
 
 def mark(tensor: Any) -> None:
-    """Reads of this tensor's memory are no reads of uninitialized memory from now on."""
+    """Reads of this tensor's memory are not reads of uninitialized memory from now on."""
     if tensor.is_cuda and tensor.numel():
         last = sum((size - 1) * step for size, step in zip(tensor.size(), tensor.stride(), strict=True))
         table.written(tensor.data_ptr(), (last + 1) * tensor.element_size())

@@ -122,7 +122,7 @@ def _resource(desc: cudaResourceDesc) -> CUDA_RESOURCE_DESC:
         pitched.pitchInBytes = plane.pitchInBytes
         pitched.format, pitched.numChannels = channels(plane.desc)
     else:
-        raise invalid(f"{int(desc.resType)} is no cudaResourceType")
+        raise invalid(f"{int(desc.resType)} is not a cudaResourceType")
     return params
 
 

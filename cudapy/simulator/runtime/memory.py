@@ -31,7 +31,7 @@ KINDS = {
 def kinds(kind: int) -> tuple[int, int]:
     """The kinds of memory on both sides. Raises Refused."""
     if kind not in KINDS:
-        raise Refused("cudaErrorInvalidMemcpyDirection", f"{kind} is no cudaMemcpyKind")
+        raise Refused("cudaErrorInvalidMemcpyDirection", f"{kind} is not a cudaMemcpyKind")
     return KINDS[kind]
 
 

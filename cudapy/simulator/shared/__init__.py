@@ -58,7 +58,7 @@ def install() -> None:
 def adopt(path: str) -> None:
     """Be what a library calls that was written to a file and that this process has opened.
 
-    If the process is no Python's, which then has no command line, it ends without Python's end: what that
+    If the process is not Python's, which then has no command line, it ends without Python's end: what that
     prints is printed at the process'.
     """
     from .. import findings
@@ -87,7 +87,7 @@ _at_exit: list[Any] = []
 
 
 def _end(process: int, _: object) -> None:
-    """At the end of a process that is no Python's. process: the one that has allocated, not a fork of it."""
+    """At the end of a process that is not Python's. process: the one that has allocated, not a fork of it."""
     from .. import findings
     from ..log import log
 

@@ -55,7 +55,7 @@ def cuStreamSetAttribute(hStream: int, attr: int, value: Pointer) -> None:
 def _attribute(attr: int) -> Attribute:
     name = Attribute(attr)
     if name not in ATTRIBUTES:
-        raise invalid(f"{name.name} is no attribute of a stream")
+        raise invalid(f"{name.name} is not an attribute of a stream")
     return name
 
 

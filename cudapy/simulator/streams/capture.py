@@ -201,7 +201,7 @@ def _begin(stream: Stream, into: Graph | None, mode: int, follows: dict[Node, by
             "the legacy default stream cannot be captured, and no stream twice at once",
         )
     if not any(mode == known for known in Mode):
-        raise invalid(f"{mode} is no CUstreamCaptureMode")
+        raise invalid(f"{mode} is not a CUstreamCaptureMode")
     Capture(stream, into, Mode(mode), follows)
 
 
@@ -292,7 +292,7 @@ def cuStreamUpdateCaptureDependencies_v2(
     if in_stream.capture is None:
         raise Refused("CUDA_ERROR_ILLEGAL_STATE", "the stream is not being captured")
     if flags not in (0, 1):
-        raise invalid(f"{flags} is no CUstreamUpdateCaptureDependencies_flags")
+        raise invalid(f"{flags} is not a CUstreamUpdateCaptureDependencies_flags")
     nodes = list_of(dependencies, dependencyData, numDependencies, in_stream.capture.graph)
     if flags:  # CU_STREAM_SET_CAPTURE_DEPENDENCIES
         in_stream.capture.follows[in_stream] = {}
@@ -309,6 +309,6 @@ def cuStreamUpdateCaptureDependencies(
 @provides("driver")
 def cuThreadExchangeStreamCaptureMode(mode: Pointer) -> None:
     if not any(mode[0] == known for known in Mode):
-        raise invalid(f"{mode[0]} is no CUstreamCaptureMode")
+        raise invalid(f"{mode[0]} is not a CUstreamCaptureMode")
     before, _thread.mode = _thread.mode, Mode(mode[0])
     mode[0] = int(before)

@@ -112,10 +112,10 @@ class MemoryOperations(Operation):
         for kind, address, _, _flags in operations:
             if kind in _WIDTHS:
                 if address % _WIDTHS[kind]:
-                    raise invalid(f"{address:#x} is no multiple of {_WIDTHS[kind]}")
+                    raise invalid(f"{address:#x} is not a multiple of {_WIDTHS[kind]}")
                 check_range(address, _WIDTHS[kind])
             elif kind not in (MemOp.CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES, MemOp.CU_STREAM_MEM_OP_BARRIER):
-                raise invalid(f"{int(kind)} is no CUstreamBatchMemOpType")
+                raise invalid(f"{int(kind)} is not a CUstreamBatchMemOpType")
         self.soon = not any(kind in _WAITS for kind, *_ in operations)
 
     def run(self) -> None:

@@ -228,7 +228,7 @@ def cuLaunchHostFunc(hStream: int, fn: int, userData: int | None) -> None:
 @provides("driver")
 def cuLaunchHostFunc_v2(hStream: int, fn: int, userData: int | None, syncMode: int) -> None:
     if syncMode not in (0, 1):
-        raise invalid(f"{syncMode} is no CUhostTaskSyncMode")
+        raise invalid(f"{syncMode} is not a CUhostTaskSyncMode")
     cuLaunchHostFunc(hStream, fn, userData)
 
 
@@ -253,6 +253,6 @@ def cuStreamAttachMemAsync(hStream: int, dptr: int, length: int, flags: int) -> 
 
     in_stream = stream(hStream)
     if not (find_block(dptr).is_managed or find_block(dptr).is_host):
-        raise invalid(f"{dptr:#x} is no managed memory")
+        raise invalid(f"{dptr:#x} is not managed memory")
     # The host may touch managed memory at any time here.
     in_stream.add_uncapturable(None, "the attachment of managed memory", soon=True)

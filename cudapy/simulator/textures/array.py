@@ -33,7 +33,7 @@ CHANNELS = {
 def channel(pformat: int) -> str:
     """The NumPy type of a channel. Raises Refused."""
     if not any(pformat == known for known in Format):
-        raise invalid(f"{pformat} is no CUarray_format")
+        raise invalid(f"{pformat} is not a CUarray_format")
     named = CHANNELS.get(Format(pformat))
     if named is None:
         raise unsupported(f"the simulator has no arrays of {Format(pformat).name}")

@@ -185,7 +185,7 @@ def _rebound(handle: int) -> Iterator[TextureReference]:
 
 def _one_of(value: int, cls: Any) -> int:
     if not any(value == known for known in cls):
-        raise invalid(f"{value} is no {cls.__name__}")
+        raise invalid(f"{value} is not a {cls.__name__}")
     return value
 
 
@@ -251,7 +251,7 @@ def cuTexRefSetAddress2D_v3(hTexRef: int, desc: Pointer, dptr: int, Pitch: int) 
     width = shape.Width * element_size(int(shape.Format), shape.NumChannels)
     if dptr % ALIGNMENT or Pitch % PITCH_ALIGNMENT or Pitch < width:
         raise invalid(
-            f"{dptr:#x} is no multiple of {ALIGNMENT}, or a pitch of {Pitch} bytes is no multiple of"
+            f"{dptr:#x} is not a multiple of {ALIGNMENT}, or a pitch of {Pitch} bytes is not a multiple of"
             f" {PITCH_ALIGNMENT} or less than {width}"
         )
     if width and shape.Height:

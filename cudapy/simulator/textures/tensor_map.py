@@ -52,7 +52,7 @@ class _Layout(NamedTuple):
 
 def _member(enum: Any, value: int) -> Any:
     if value not in list(enum):
-        raise invalid(f"{value} is no {enum.__name__}")
+        raise invalid(f"{value} is not a {enum.__name__}")
     return enum(value)
 
 

@@ -144,7 +144,7 @@ def texture(
         width = plane.width * element_size(int(plane.format), plane.numChannels)
         if plane.pitchInBytes % 32 or plane.pitchInBytes < width:
             raise invalid(
-                f"a pitch of {plane.pitchInBytes} bytes is no multiple of 32, or less than the width"
+                f"a pitch of {plane.pitchInBytes} bytes is not a multiple of 32, or less than the width"
             )
         check_range(int(plane.devPtr), (plane.height - 1) * plane.pitchInBytes + width)
         data = memory_view(
@@ -158,7 +158,7 @@ def texture(
         )
         dimensions = 2
     else:
-        raise invalid(f"{kind} is no CUresourcetype")
+        raise invalid(f"{kind} is not a CUresourcetype")
     return Texture(
         data,
         dimensions,
