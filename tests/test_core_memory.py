@@ -790,7 +790,7 @@ FEW_CALLS = {
     "a buffer in a stream": (2, 1),
     "a buffer in the default stream": (5, 12),
     "an event": (5, 1),
-    "a stream": (7, 4),
+    "a stream": (7, 5),
 }
 """How many Python functions of core it takes to make and to drop something: the interpreter's calls are most
 of what core costs. In the default stream the context and captures are looked at as well."""

@@ -17,7 +17,7 @@ from ..context.green import green_contexts, kept_number
 from ..ownership import owned
 from ..ownership.captures import Recorded, captures, recorded_in
 from ..ownership.keep_alive import keep_alive_for_graph, keep_alive_for_work
-from ..ownership.owned import NOWHERE, Owned, Ownership
+from ..ownership.owned import NOWHERE, Owned, Ownership, Release
 from ..streams.order import queue
 from ..streams.stream import DEFAULT_ADDRESSES, IsStreamType, Stream, deallocation_stream
 from . import copies
@@ -168,16 +168,9 @@ class Buffer(Closable, Owned):
         self._stream, self._context = stream, context
         self._quick, self._argument, self._spare = quick, argument, None  # no Ctrl-C comes between
 
-    def _how(self) -> tuple[Any, ...]:
-        return (
-            0,
-            deallocate_in_context,
-            self._context,
-            self._resource,
-            self._size,
-            self._stream,
-            self._recorded,
-        )
+    def _how(self) -> Release:
+        where = self._context, self._resource, self._size, self._stream, self._recorded
+        return Release(0, deallocate_in_context, where)
 
     def _owning(self, cell: Address, context: int, size: int) -> Ownership:
         """What frees `size` bytes whose address comes to `cell`, as this buffer is freed."""

@@ -32,7 +32,7 @@ from __future__ import annotations
 import atexit
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from ... import _forks
 from ..._errors import CUDAError
@@ -94,6 +94,14 @@ def _is_gone(error: CUDAError) -> bool:
     return status == CUresult.CUDA_ERROR_INVALID_CONTEXT or status in CONTEXT_LOST
 
 
+class Release(NamedTuple):
+    """How a thing is released: `function(handle, *arguments)`, in `context`; 0: it needs none."""
+
+    context: int
+    function: Callable[..., object]
+    arguments: tuple[Any, ...] = ()
+
+
 class Owned(Owner):
     """What owns one thing of CUDA's, and releases it once: an `Ownership`, or a class of which there is much.
 
@@ -112,8 +120,8 @@ class Owned(Owner):
     )
     _spare: Spare | None  # where the handle goes instead, if there is room
 
-    def _how(self) -> tuple[Any, ...]:
-        """How it is released otherwise: (context or 0, function, *what it takes behind the handle)."""
+    def _how(self) -> Release:
+        """How it is released otherwise."""
         raise NotImplementedError
 
     @entered
@@ -190,10 +198,8 @@ class Owned(Owner):
     def _hand_over(self) -> None:
         """Have `self._ownership` own it from now on."""
         heir = _new(Ownership)
-        heir.is_shared, heir.how = False, self._how()
-        heir._quick, heir._argument, heir._spare = self._quick, self._argument, self._spare
+        heir._begin(self._owed, self._how(), self._quick, self._argument, self._spare)
         self._ownership = heir
-        heir._owed = self._owed
         heir._process, self._process = self._process, NOWHERE  # no Ctrl-C comes between
 
     def _shared(self) -> Ownership | None:
@@ -214,22 +220,41 @@ def _finish(owner: Owned) -> None:
 
 
 class Ownership(Owned):
-    """One thing of CUDA's, released by `function(handle, *rest)` in `context` (0: it needs none)."""
+    """One thing of CUDA's, released by `function(handle, *rest)` in `context` (0: it needs none).
+
+    quick: a C function of the handle to try first.
+    """
 
     __slots__ = ("how", "is_shared")
-    how: tuple[Any, ...]
+    how: Release
 
     def __init__(
-        self, function: Callable[..., object], handle: object, *rest: object, context: int = 0
+        self,
+        function: Callable[..., object],
+        handle: object,
+        *rest: object,
+        context: int = 0,
+        quick: Callable[..., int] | None = None,
     ) -> None:
-        self.is_shared = False
-        self.how = context, function, *rest
-        self._quick = self._argument = self._spare = None
-        self._owed, self._process = handle, process
+        self._begin(handle, Release(context, function, rest), quick)
+        self._process = process
         if _after_capture:
             deferred.retry()
 
-    def _how(self) -> tuple[Any, ...]:
+    def _begin(
+        self,
+        handle: object,
+        how: Release,
+        quick: Callable[..., int] | None = None,
+        argument: object = None,
+        spare: Spare | None = None,
+    ) -> None:
+        """Have everything but a process: until it has one, it owes nothing."""
+        self.is_shared, self.how = False, how
+        self._quick, self._argument, self._spare = quick, argument, spare
+        self._owed = handle
+
+    def _how(self) -> Release:
         return self.how
 
     def close(self) -> None:
@@ -241,7 +266,7 @@ class Ownership(Owned):
         """Let several have it: it is released when the last of them lets go of it."""
         self.is_shared = True
 
-    def change(self, how: tuple[Any, ...], quick: Callable[..., int] | None, argument: object) -> None:
+    def change(self, how: Release, quick: Callable[..., int] | None, argument: object) -> None:
         """Have the same handle released in another way."""
         self.how, self._quick, self._argument = how, quick, argument  # no Ctrl-C comes between
 
@@ -259,11 +284,6 @@ class Prerequisite(Ownership):
     """
 
     __slots__ = ()
-
-    def quickly(self, function: Callable[..., int]) -> Prerequisite:
-        """This, with a C function to try first."""
-        self._quick = function
-        return self
 
     def _hand_over_at_end(self) -> None:
         """If interrupted, it is yet to be done."""
@@ -294,18 +314,18 @@ NOWHERE = Process()
 NOWHERE.alive = False
 
 
-def release(handle: object, how: tuple[Any, ...]) -> None:
+def release(handle: object, how: Release) -> None:
     """Do so as `how` says, in the context if need be, or later. Raises CUDAError, unless all is lost."""
     if isinstance(handle, Handle) and not handle.value:
         return
-    context, function, *rest = how
+    context, function, arguments = how
     try:
         try:
-            function(handle, *rest)
+            function(handle, *arguments)
         except CUDAError as error:
             if error.code != CUresult.CUDA_ERROR_INVALID_CONTEXT or not context:
                 raise
-            with_context(context, function, handle, *rest)
+            with_context(context, function, handle, *arguments)
     except CUDAError as error:
         ours = type(error.code) is CUresult  # the numbers of other libraries mean other things
         if ours and error.code in RETRY_LATER:
@@ -316,12 +336,11 @@ def release(handle: object, how: tuple[Any, ...]) -> None:
             raise
 
 
-def _again(handle: object, how: tuple[Any, ...]) -> Ownership:
+def _again(handle: object, how: Release) -> Ownership:
     """An Ownership, without another try."""
     ownership = _new(Ownership)
-    ownership.is_shared, ownership.how = False, how
-    ownership._quick = ownership._argument = ownership._spare = None
-    ownership._owed, ownership._process = handle, process
+    ownership._begin(handle, how)
+    ownership._process = process
     return ownership
 
 

@@ -19,7 +19,7 @@ from ..context.green import green_contexts, green_number, kept_number
 from ..options import accepted
 from ..ownership import owned
 from ..ownership.deferred import deferred
-from ..ownership.owned import Owned, Spare
+from ..ownership.owned import Owned, Release, Spare
 from .event_options import EventOptions
 from .waiting import SPIN, wait
 
@@ -151,8 +151,8 @@ class Event(Closable, Owned):
         self._release(True)
         self._ownership = None
 
-    def _how(self) -> tuple[Any, ...]:
-        return green_number(self._context) if green_contexts else 0, _destroy
+    def _how(self) -> Release:
+        return Release(green_number(self._context) if green_contexts else 0, _destroy)
 
     def _retain(self) -> object:
         """What the event belongs to from now on, with this object: it is destroyed once both are gone."""

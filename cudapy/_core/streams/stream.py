@@ -96,7 +96,7 @@ class Stream(Closable):
     def _made(context: int, flags: int, priority: int) -> Stream:
         cell, handle = _null(), _null()
         green = green_number(context) if green_contexts else 0
-        ownership = Prerequisite(_destroy, cell, context=green).quickly(_destroys or _destroyer())
+        ownership = Prerequisite(_destroy, cell, context=green, quick=_destroys or _destroyer())
         create = filling_function("cuStreamCreateWithPriority", CUstream, UNSIGNED, SIGNED)
         if status := create(cell, flags, priority):
             cell.value = 0
