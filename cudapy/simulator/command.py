@@ -33,6 +33,7 @@ use the simulator too.
   --driver-version X.Y      the CUDA version of the driver (the newest that cudapy knows)
   --seed N                  varies the order in which threads run
   --check CHECK[,CHECK]     races, uninitialized, leaks, or all: look for these, print a summary at the end
+                            (with all, leaks alone do not set the exit code)
   --error-exitcode N        the exit code if anything is found, kernel faults included (1 with --check);
                             it is 3 where a check could not be completed, or its result not be written
   --json FILE               write the findings
@@ -52,6 +53,7 @@ def main(arguments: list[str]) -> None:
     if folder is not None:
         _write(folder)
         return
+    leaks_fail = True
     checks, code, path = (asked.pop(name, None) for name in ("check", "error_exitcode", "json"))
     is_native = asked.pop("native", False)
     if not is_native:
@@ -59,10 +61,12 @@ def main(arguments: list[str]) -> None:
     elif not arguments:
         program.fail(f"{USAGE}--native needs a program")
     if checks is not None:
+        leaks_fail, checks = checks != ALL, findings.CHECKS if checks == ALL else checks
         asked |= {CHECKS[name]: True for name in checks if name in CHECKS}
     watch = None
     if (checks, code, path) != (None, None, None):
-        watch = _Watch(arguments, checks or (), int(checks is not None) if code is None else code, path)
+        code = int(checks is not None) if code is None else code
+        watch = _Watch(arguments, checks or (), leaks_fail, code, path)
     if is_native:
         _run_native(arguments, asked, watch)
     else:
@@ -156,6 +160,8 @@ def _failing() -> Iterator[None]:
         program.fail(f"the program cannot be run: {error}", findings.INCOMPLETE)
 
 
+ALL = ("all",)
+"""Of `--check`: every check; leaks are told, and do not set the exit code."""
 _CODE = (type, type(sys), type(lambda: None))
 """What of a program's names its exit handlers may need: classes, modules and functions."""
 
@@ -163,9 +169,12 @@ _CODE = (type, type(sys), type(lambda: None))
 class _Watch:
     """Records what is found in a program, and tells it in the process that waits for it."""
 
-    def __init__(self, arguments: list[str], checks: tuple[str, ...], code: int, path: str | None) -> None:
+    def __init__(
+        self, arguments: list[str], checks: tuple[str, ...], leaks_fail: bool, code: int, path: str | None
+    ) -> None:
         self._arguments = list(arguments)
         self._checks = checks
+        self._leaks_fail = leaks_fail
         self._code = code
         self._path = path
         self._process = 0
@@ -206,7 +215,8 @@ class _Watch:
         for problem in problems:
             say(f"the check is incomplete: {problem}")
         say(findings.summary(recorded.findings, self._checks, bool(problems)))
-        if self._code and (recorded.findings or recorded.is_incomplete):
+        failures = [one for one in recorded.findings if self._leaks_fail or one["kind"] != findings.LEAK]
+        if self._code and (failures or recorded.is_incomplete):
             os._exit(self._code)
         if problems:
             os._exit(findings.INCOMPLETE)
@@ -265,8 +275,8 @@ def options(arguments: list[str]) -> tuple[dict[str, Any], list[str]]:
 
 
 def _checks(text: str) -> tuple[str, ...]:
-    names = findings.CHECKS if text == "all" else tuple(text.split(","))
-    if not set(names) <= set(findings.CHECKS):
+    names = tuple(text.split(","))
+    if names != ALL and not set(names) <= set(findings.CHECKS):
         raise ValueError(text)
     return names
 

@@ -252,6 +252,18 @@ class Memory:
         if allocation is not None and allocation.written is not None:
             allocation.written[address - allocation.address : address - allocation.address + size] = True
 
+    def copied(self, address: int, source: int, size: int) -> None:
+        """`size` bytes were copied: those that nobody wrote are still unwritten where they are now."""
+        allocation, origin = self.find(address), self.find(source)
+        if allocation is None or allocation.written is None:
+            return
+        start = address - allocation.address
+        if origin is None or origin.written is None:
+            allocation.written[start : start + size] = True
+        else:
+            first = source - origin.address
+            allocation.written[start : start + size] = origin.written[first : first + size]
+
     def bounds(self) -> tuple[U64, U64]:
         """The first and the end address of every allocation, sorted: two uint64 arrays."""
         with self._lock:

@@ -133,7 +133,8 @@ class Copy(Operation):
         if blocks.find(dst.start) is not None:
             for z in range(self.depth):
                 for y in range(self.height):
-                    table.written(dst.start + (z * dst.height + y) * dst.pitch, self.width)
+                    row, other = ((z * side.height + y) * side.pitch for side in (dst, src))
+                    table.copied(dst.start + row, src.start + other, self.width)
 
     def _view(self, side: Side) -> U8:
         data = bytes_at(side.start, self._extent(side))
