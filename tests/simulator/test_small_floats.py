@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cudapy.simulator.engine.arithmetic import half
 from cudapy.simulator.engine.module import PTXError
 
 from .machine import Machine, computed
@@ -193,3 +194,12 @@ def test_an_older_target_has_none() -> None:
     for opcode, target, name in (("e5m2x2", "sm_87", "sm_89"), ("e2m3x2", "sm_90a", "sm_100")):
         with pytest.raises(PTXError, match=f"line 18: cvt.*it takes .target {name} or newer"):
             computed(f"cvt.rn.f16x2.{opcode} %z, %a;", "b16", "b32", np.zeros(1, u2), target=target)
+
+
+def test_a_signaling_nan_beside_a_number_is_the_number_for_any_count_of_lanes() -> None:
+    nan, number = np.uint16(0x7C01), np.uint16(0x66E2)
+    for name in ("min", "max"):
+        for count in range(1, 40):
+            for a, b in ((nan, number), (number, nan)):
+                result = half.compute(name, "f16", np.full(count, a), np.full(count, b))
+                assert (result == number).all(), (name, count)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from .arrays import f2, f8, u2, u4
+from .floating import maximum, minimum
 from .rounding import bfloat_to_single, to_bfloat, to_odd, two_sum
 
 if TYPE_CHECKING:
@@ -44,21 +45,13 @@ def _add(a: Array, b: Array) -> Array:
     return to_odd(*two_sum(a, b))
 
 
-def _minimum(a: Array, b: Array) -> Array:
-    return np.where(a == b, np.where(np.signbit(a), a, b), np.fmin(a, b))
-
-
-def _maximum(a: Array, b: Array) -> Array:
-    return np.where(a == b, np.where(np.signbit(a), b, a), np.fmax(a, b))
-
-
 OPERATIONS: dict[str, Callable[..., Array]] = {
     "add": _add,
     "sub": lambda a, b: _add(a, -b),
     "mul": np.multiply,
     "fma": lambda a, b, c: _add(a * b, c),
-    "min": _minimum,
-    "max": _maximum,
+    "min": minimum,
+    "max": maximum,
     "neg": np.negative,
     "abs": np.abs,
     "ex2": np.exp2,
