@@ -413,8 +413,10 @@ def _ordinal(device_id: Any) -> int:
 
 def _current_ordinal() -> int:
     status, device = driver.cuCtxGetDevice()
+    if status == driver.CUresult.CUDA_ERROR_INVALID_CONTEXT and not checked.cuCtxGetCurrent().value:
+        return 0
     if status:
-        return int(checked.cuCtxGetDevice()) if checked.cuCtxGetCurrent().value else 0
+        raise driver.libcuda.error("cuCtxGetDevice", status, {})
     return int(device)
 
 
