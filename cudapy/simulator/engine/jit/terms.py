@@ -35,7 +35,7 @@ def type_of(dtype: Any) -> Type:
 class Term:
     """A value of eight lanes with its type. Numbers of fewer than 32 bits are kept extended to 32."""
 
-    __slots__ = ("factor", "kind", "lanes", "value")
+    __slots__ = ("factor", "kind", "lanes", "masks", "value")
     __array_ufunc__ = None  # a NumPy number beside it leaves the operator to this class
     __hash__ = None  # type: ignore[assignment]
 
@@ -43,6 +43,8 @@ class Term:
         self.lanes, self.value, self.kind = lanes, value, kind
         self.factor = factor
         """What it was widened from to twice the size: products of such are cheaper."""
+        self.masks: Value | None = None
+        """Of a predicate of 64-bit numbers: its masks as wide as these."""
 
     # Types.
 
@@ -232,13 +234,19 @@ class Term:
 
     def masked(self, masks: Value) -> Term:
         """The predicate of masks that are as wide as the lanes are."""
-        return Term(self.lanes, self.lanes.low_words(masks) if len(masks) == 2 else masks, PRED)
+        if len(masks) == 1:
+            return Term(self.lanes, masks, PRED)
+        result = Term(self.lanes, self.lanes.low_words(masks), PRED)
+        result.masks = masks
+        return result
 
     def is_nan(self) -> Term:
         return self.compare(self, "nan")
 
     def choose(self, a: Term, b: Term) -> Term:
         """`a` where this predicate holds, else `b`."""
+        if self.masks is not None and len(a.value) == 2:
+            return Term(self.lanes, self.lanes.choose_by(self.masks, a.value, b.value), a.kind)
         return Term(self.lanes, self.lanes.choose(self.value[0], a.value, b.value), a.kind)
 
     # Other types.
