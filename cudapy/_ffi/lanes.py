@@ -291,7 +291,7 @@ def lanes() -> _Lanes | None:
                 try:
                     _state = _begin()
                 except NoLanes as reason:
-                    _state = reason
+                    _state = reason.with_traceback(None)  # whose frames have the arguments of a call
                 except Exception as error:
                     _state = NoLanes(f"{type(error).__name__}: {error}")
     return _state if isinstance(_state, _Lanes) else None

@@ -31,6 +31,13 @@ class Column(NamedTuple):
         return ".approx" in self.name or ".full" in self.name
 
 
+def _of_slot(rule: instructions.Rule, slot: instructions.rule.Slot, opcode: str, groups: dict[str, str]) -> str:
+    """The type of an operand: of halves that of the opcode, where the table has their bits."""
+    name = rule.slot_type(slot, groups).name
+    of_opcode = opcode.split(".")[-2] if rule.name == "set" and slot.name == "d" else groups.get("T", "")
+    return of_opcode if of_opcode.removeprefix("b") in ("f16", "f16x2") and name in ("b16", "b32") else name
+
+
 def _of_rule(rule: instructions.Rule, opcode: str) -> Column | None:
     match = instructions.match(opcode)
     if match is None or match.rule is not rule:
@@ -38,7 +45,7 @@ def _of_rule(rule: instructions.Rule, opcode: str) -> Column | None:
     groups = match.groups
     if rule.name == "lop3" and groups.get("combine"):
         return None  # it has two results: see below
-    types = [rule.slot_type(slot, groups).name for slot in rule.slots]
+    types = [_of_slot(rule, slot, opcode, groups) for slot in rule.slots]
     operands = tuple(types[1:])
     if groups.get("combine") and groups["relation"] != "lt":
         return None  # combining is the same for all of them
