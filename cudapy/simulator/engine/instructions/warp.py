@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..ptx.syntax import Pair
+from ..ptx.syntax import Pair, PTXError
 from ..ptx.types import TYPES
 from .rule import rule
 
@@ -78,6 +78,8 @@ def _active(writer: BlockWriter, instruction: Instruction, groups: dict[str, str
 
 
 def _together(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
+    if len(instruction.operands) != 1:
+        raise PTXError("an operand is expected, the mask")
     mask = writer.read(instruction.operands[0], TYPES["b32"])
     writer.line(f"L.warps.synchronize({mask}, I)")
 

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from .threads import Threads
 
 _ORDERS = ("relaxed", "acquire", "release", "acq_rel", "volatile")
+_OF_MAPS = ("tensormap.", "cp.async.bulk.tensor.", "cp.reduce.async.bulk.tensor.")
+"""What begins the opcodes that read or write tensor maps in global memory."""
 
 
 class Site(NamedTuple):
@@ -192,6 +194,9 @@ class RaceDetector:
         self, allocation: Allocation, a: U64, access: Access, lanes: Lanes, values: tuple[Array, ...] = ()
     ) -> None:
         """An access to an allocation."""
+        instruction = self._report.function.instructions[access.number]
+        if instruction.opcode.startswith(_OF_MAPS):  # ordered by proxy fences, which are not looked at
+            return
         numbers = self._threads.numbers(lanes)
         start = (np.broadcast_to(a, numbers.shape) - np.uint64(allocation.address)).view(np.int64)
         shadow = self._order.shadows.get(allocation.address)
