@@ -10,6 +10,7 @@ import itertools
 from typing import NamedTuple
 
 from cudapy.simulator.engine import instructions
+from cudapy.simulator.engine.instructions.rule import Slot
 from cudapy.simulator.engine.ptx.types import TYPES
 
 KERNEL_COLUMNS = 16
@@ -31,9 +32,7 @@ class Column(NamedTuple):
         return ".approx" in self.name or ".full" in self.name
 
 
-def _of_slot(
-    rule: instructions.Rule, slot: instructions.rule.Slot, opcode: str, groups: dict[str, str]
-) -> str:
+def _of_slot(rule: instructions.Rule, slot: Slot, opcode: str, groups: dict[str, str]) -> str:
     """The type of an operand: of halves that of the opcode, where the table has their bits."""
     name = rule.slot_type(slot, groups).name
     of_opcode = opcode.split(".")[-2] if rule.name == "set" and slot.name == "d" else groups.get("T", "")
