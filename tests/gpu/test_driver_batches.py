@@ -420,6 +420,7 @@ def test_boxes_lie_in_arrays_of_like_elements() -> None:
         whole = (8, 2, 1)
         for dst, src in ((in_array(first), place(pointer)), (in_array(second), in_array(first))):
             ok(driver.cuMemcpy3DBatchAsync(1, [box(dst, src, whole)], 0, queue))
+        ok(driver.cuStreamSynchronize(queue))  # before what they read is overwritten in another stream
         write(pointer, [0] * 16)
         ok(driver.cuMemcpy3DBatchAsync(1, [box(place(pointer), in_array(second), whole)], 0, queue))
         assert read(pointer, 16) == list(range(16))
