@@ -307,7 +307,12 @@ else:
 def started(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
     command = [sys.executable, "-m", "cudapy.simulator", "--check=races", "-c", SIGNALS, *arguments]
     pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, cwd=REPOSITORY) as process:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
+    try:
+        started_process = subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, cwd=REPOSITORY)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    with started_process as process:
         assert process.stdout is not None
         try:
             yield process, int(process.stdout.readline())
