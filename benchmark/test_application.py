@@ -43,7 +43,7 @@ def test_application(turns: Rows, gpu: Gpu) -> None:
         "cuda.bindings": lambda: python("cuda.bindings", "numpy"),
     }
     programs, missing = ready(rivals)
-    for record in measure(GROUP, mine | programs, turns.rounds(11), missing):
+    for record in measure(GROUP, mine | programs, turns.rounds(9), missing):
         turns.add(record)
 
 

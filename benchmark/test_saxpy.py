@@ -122,4 +122,4 @@ def test_whole_program(race: Race, gpu: Gpu, data: str) -> None:
 
     rivals: Rivals = {"C++": lambda: program([str(build("saxpy.cpp")), nvrtc]), "cuda.bindings": bindings}
     name = f"whole program, data in {data}, start to exit"
-    race(GROUP, name, program([sys.executable, PROGRAM, "cudapy", data]), rivals, rounds=11)
+    race(GROUP, name, program([sys.executable, PROGRAM, "cudapy", data]), rivals, rounds=7)
