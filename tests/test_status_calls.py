@@ -53,7 +53,7 @@ def test_what_it_fills_is_filled(is_fast: bool) -> None:
     cell = Seconds()
     before = int(time.time())
     status = fill(cell)
-    assert before <= cell.value <= time.time() and status == cell.value
+    assert before - 1 <= cell.value <= time.time() and status == cell.value  # its clock is a coarse one
 
 
 def test_a_number_of_64_bits_is_passed_whole(is_fast: bool) -> None:
