@@ -108,8 +108,77 @@ def test_what_a_buffer_is(device, stream) -> None:
     assert device.allocate(0).handle == 0
 
 
+def test_upload_and_download(device, stream) -> None:
+    matrix = np.arange(12, dtype=np.float32).reshape(3, 4)
+    for array in (matrix, matrix.T, matrix[:, ::2], np.float64(3), matrix.astype("M8[D]"), np.empty(0, "f4")):
+        for where in (None, stream):
+            buffer = device.upload(array, where)
+            assert buffer.size == array.nbytes
+            back = buffer.download(array.dtype, array.shape)
+            assert (back.dtype, back.flags.c_contiguous) == (array.dtype, True)
+            assert np.array_equal(back, array)
+    buffer = device.upload(bytes(range(8)), stream=stream)
+    assert buffer.download("u1").tolist() == list(range(8))
+    assert buffer.download(np.uint8, 3, stream=stream).tolist() == [0, 1, 2]
+    assert buffer.download(">u2", (2, 1)).tolist() == [[1], [0x203]]
+
+
+def test_download_waits_for_the_stream_of_the_buffer(device, stream, code) -> None:
+    """Of which the default stream knows nothing: it does not block."""
+    buffer = device.upload(np.zeros(4, np.uint8), stream)
+    spin(code, stream, 20)
+    buffer.fill(7, stream=stream)
+    assert buffer.download(np.uint8).tolist() == [7] * 4 and stream.is_nonblocking
+
+
+def test_download_of_memory_that_others_own(device, stream) -> None:
+    host = np.arange(4)
+    assert Buffer.from_handle(host.ctypes.data, host.nbytes).download(int).tolist() == [0, 1, 2, 3]
+    buffer = device.upload(host, stream)
+    lent = Buffer.from_handle(buffer.handle, 16, owner=buffer, stream=stream)
+    assert lent.download(int).tolist() == [0, 1]
+    with LegacyPinnedMemoryResource().allocate(8) as pinned:
+        pinned.fill(1)
+        assert pinned.download("u1", 2).tolist() == [1, 1]
+
+
+def test_what_cannot_be_uploaded_or_downloaded(device, stream) -> None:
+    buffer = device.upload(bytes(6), stream)
+    for array, said in (
+        ([1.0], r"a Python list has no element type, as np\.array"),
+        (buffer, "array must be a host array, not .*Buffer"),
+        (np.array([None]), "Python objects"),
+        ("text", "bytes-like"),
+    ):
+        with pytest.raises(TypeError, match=said):
+            device.upload(array, stream)
+    for arguments, error, said in (
+        (("f4",), ValueError, "download: the Buffer has 6 bytes, no multiple of the 4 of float32"),
+        (("f4", (1, 2)), ValueError, r"download: \(1, 2\) of float32 needs 8 bytes, the Buffer has 6"),
+        (("O",), TypeError, "Python objects"),
+        (("u1", 6, stream), TypeError, "the stream is given by name"),
+    ):
+        with pytest.raises(error, match=said):
+            buffer.download(*arguments)
+    buffer.close()
+    with pytest.raises(RuntimeError, match="closed"):
+        buffer.download("u1")
+
+
+def test_a_stream_that_is_captured_has_nothing_to_download(device, stream) -> None:
+    """The capture goes on."""
+    buffer = device.upload(bytes(4), stream)
+    builder = stream.create_graph_builder().begin_building()
+    with pytest.raises(CUDAError, match=r"download\(\) waits .* in a stream that is being captured"):
+        buffer.download("u1")
+    buffer.fill(3, stream=builder)
+    builder.end_building().complete().launch(stream)
+    assert buffer.download("u1").tolist() == [3] * 4
+
+
 HOSTS = [
     np.float32(3),
+    np.float64(3),
     np.int32(7),
     np.int64(2**40),
     np.bool_(True),

@@ -19,6 +19,7 @@ from ..context.context import Context, primary
 from ..context.current import initialise, with_context
 from ..memory.buffer import Buffer
 from ..memory.device import DeviceMemoryResource
+from ..memory.host_arrays import contiguous
 from ..memory.legacy import SynchronousMemoryResource
 from ..memory.resource import MemoryResource
 from ..ownership.deferred import deferred
@@ -347,6 +348,29 @@ class Device:
 
     def _allocate(self, context: int, size: int) -> Buffer:
         return self.memory_resource.allocate(size, stream=None)
+
+    def upload(self, array: Any, stream: Stream | IsStreamType | None = None) -> Buffer:
+        """Allocate a Buffer of the size of `array`, and copy it there in `stream` (None: the default stream).
+
+        array: a host array (numpy, bytes), whose elements arrive in C order; one with another order is copied
+        first. It is kept alive until the copy is done. `Buffer.download` is the way back. Raises TypeError
+        for what is not an array, such as a list. Source: cuMemAllocFromPoolAsync, cuMemcpyHtoDAsync.
+        """
+        host, size = contiguous(array)
+        if stream is None:
+            return self._in_context(self._upload, host, size)
+        return self._upload(0, host, size, stream)
+
+    def _upload(
+        self, context: int, host: Any, size: int, stream: Stream | IsStreamType | None = None
+    ) -> Buffer:
+        buffer = self.allocate(size, stream)
+        try:
+            buffer.copy_from(host, stream=stream)
+        except BaseException:
+            buffer.close()
+            raise
+        return buffer
 
     @property
     def memory_resource(self) -> MemoryResource:

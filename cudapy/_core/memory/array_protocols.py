@@ -1,11 +1,10 @@
-"""How other libraries see a Buffer, which is an array of its bytes, and how core sees their host arrays."""
+"""How other libraries see a Buffer, which is an array of its bytes."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 from ..._ffi import dlpack as dl
-from ..._ffi.shown import type_name
 from ..streams.order import follow
 from ..streams.stream import Stream
 
@@ -57,25 +56,3 @@ def export_device(
     if device[0] == dl.CUDA and stream != -1:
         follow(Stream.from_handle(stream or 1), buffer._stream)
     return device
-
-
-def host_bytes(host: Any, what: str) -> memoryview:
-    """The memory of a host array, whatever its elements are, but for Python objects. Raises TypeError."""
-    if isinstance(host, (list, tuple, int, float, complex)):
-        raise TypeError(
-            f"{what} must be an array: a Python {type(host).__name__} has no element type, as "
-            f"np.{'array' if isinstance(host, (list, tuple)) else 'float32'}(...) has"
-        )
-    try:
-        view = memoryview(host)
-    except (TypeError, ValueError, BufferError):  # elements that have no name there: dates, bfloat16
-        import numpy
-
-        if not isinstance(host, (numpy.ndarray, numpy.generic)):
-            if hasattr(host, "__cuda_array_interface__"):
-                raise TypeError(f"{what} must be a Buffer or a host array, not {type_name(host)}") from None
-            raise
-        view = memoryview(cast("Any", host.view(f"V{host.itemsize}")))
-    if getattr(getattr(view.obj, "dtype", None), "hasobject", False):
-        raise TypeError(f"{what} has Python objects for elements, which no device can use")
-    return view

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from ..._errors import CUDAError
 from ..._ffi import dlpack as dl
@@ -13,17 +13,19 @@ from ..._ffi.handles import maker
 from ..._ffi.shown import type_name
 from ...driver import CUdeviceptr, checked
 from ..closable import Closable
+from ..context.current import with_context
 from ..context.green import green_contexts, kept_number
 from ..ownership import owned
-from ..ownership.captures import Recorded, captures, recorded_in
+from ..ownership.captures import Recorded, captures, is_capturing, recorded_in, too_early
 from ..ownership.keep_alive import keep_alive_for_graph, keep_alive_for_work
 from ..ownership.owned import NOWHERE, Owned, Ownership, Release
 from ..streams.order import queue
 from ..streams.stream import DEFAULT_ADDRESSES, IsStreamType, Stream, deallocation_stream
 from . import copies
-from .array_protocols import Hold, device_of, export_device, host_bytes
+from .array_protocols import Hold, device_of, export_device
 from .deallocation import deallocate_in_context
 from .dlpack import capsule
+from .host_arrays import elements, empty, host_bytes
 from .ipc_buffer import IPCBufferDescriptor, describe, open_buffer, reopen
 from .pointer import Address, Location, byte_count, locate
 
@@ -31,7 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import NoReturn, SupportsIndex
 
-    from numpy.typing import DTypeLike
+    import numpy
+    from numpy.typing import DTypeLike, NDArray
 
     from ..arrays.strided import StridedMemoryView
     from .copies import CopyOptions
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
     from .resource import MemoryResource
 
     Self = TypeVar("Self", bound="Buffer")
+    Scalar = TypeVar("Scalar", bound=numpy.generic)
 
 _null = maker(Address)
 
@@ -249,21 +253,10 @@ class Buffer(Closable, Owned):
         the buffer alive, and cannot be used once that is closed. Raises ValueError for a shape that the
         buffer is too small for, and for a buffer that is no whole number of elements.
         """
-        import numpy
-
         from ..arrays.strided import StridedMemoryView
 
         self._address  # noqa: B018  # raises what a closed buffer has to say
-        element, size = numpy.dtype(dtype), self._size
-        if element.hasobject:
-            raise TypeError(f"view: elements of {element} are Python objects, which no device can use")
-        if shape is None:
-            if not element.itemsize or size % element.itemsize:
-                raise ValueError(
-                    f"view: the Buffer has {size} bytes, no multiple of the {element.itemsize} of {element}"
-                )
-            shape = size // element.itemsize
-        extents = (int(shape),) if hasattr(shape, "__index__") else shape
+        element, extents = elements(self._size, dtype, shape, "view")
         return StridedMemoryView.from_buffer(self, extents, dtype=element)
 
     # -- what it is -------------------------------------------------------------------------------
@@ -437,6 +430,56 @@ class Buffer(Closable, Owned):
             else:
                 queue(in_stream, checked.cuMemcpyHtoDAsync, target, address, size)
             self._keep_alive_for(in_stream, src)
+
+    @overload
+    def download(
+        self,
+        dtype: type[Scalar] | numpy.dtype[Scalar],
+        shape: SupportsIndex | Sequence[int] | None = None,
+        *,
+        stream: Stream | IsStreamType | None = None,
+    ) -> NDArray[Scalar]: ...
+
+    @overload
+    def download(
+        self,
+        dtype: DTypeLike,
+        shape: SupportsIndex | Sequence[int] | None = None,
+        *,
+        stream: Stream | IsStreamType | None = None,
+    ) -> NDArray[Any]: ...
+
+    def download(
+        self,
+        dtype: DTypeLike,
+        shape: SupportsIndex | Sequence[int] | None = None,
+        *unnamed: NoReturn,
+        stream: Stream | IsStreamType | None = None,
+    ) -> NDArray[Any]:
+        """Copy the elements into a new NumPy array in `stream`, wait for the stream, and return the array.
+
+        dtype, shape: as for `view`; the array may be smaller than the buffer. stream: None is the stream that
+        the buffer was allocated in. The wait is that of `Stream.sync`: it raises what went wrong in the
+        stream, and Ctrl-C ends it. Raises ValueError for a shape that the buffer is too small for, CUDAError
+        while the stream is being captured. Source: cuMemcpyDtoHAsync, cuStreamSynchronize.
+        """
+        if unnamed:
+            raise _by_name("download(dtype, shape, stream=...)")
+        self._address  # noqa: B018  # raises what a closed buffer has to say
+        array = empty(self._size, dtype, shape)
+        if stream is None:
+            context = getattr(self, "_context", 0)  # not known of memory that another owns
+            with_context(context, self._download, array, self._stream)
+        else:
+            self._download(array, stream)
+        return array
+
+    def _download(self, array: NDArray[Any], stream: Stream | IsStreamType | None) -> None:
+        in_stream = Stream._accept(stream)
+        if captures.may_be_active and is_capturing(in_stream):
+            raise too_early("download() waits for its copy, which is not possible")
+        self.copy_to(array, stream=in_stream)
+        in_stream.sync()
 
     def _fitting(self, size: int, what: str) -> int:
         if size > self._size:

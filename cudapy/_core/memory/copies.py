@@ -14,7 +14,7 @@ from ..choices import Choice
 from ..ownership.captures import is_capturing
 from ..streams.order import queue
 from ..streams.stream import LEGACY_DEFAULT_STREAM, Stream
-from .array_protocols import host_bytes
+from .host_arrays import host_bytes
 
 if TYPE_CHECKING:
     from ..device.device import Device

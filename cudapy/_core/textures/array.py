@@ -10,8 +10,8 @@ from ..._ffi.buffers import start_of
 from ...driver import CUDA_MEMCPY3D, CUarray, CUdeviceptr, CUmemorytype, checked
 from ..context.current import RelaxedCaptureMode, owning, with_context
 from ..context.green import kept_number
-from ..memory.array_protocols import host_bytes
 from ..memory.buffer import Buffer
+from ..memory.host_arrays import host_bytes
 from ..options import accepted, known_names
 from ..ownership.deferred import deferred
 from ..ownership.keep_alive import keep_alive_for_graph, keep_alive_for_work

@@ -38,6 +38,14 @@ def in_the_default_stream(w: World) -> None:
     assert buffer == buffer and buffer.memory_resource is w.device.memory_resource
 
 
+def uploaded_and_downloaded(w: World) -> None:
+    numbers = np.arange(16, dtype=np.uint32)
+    stream = w.device.create_stream()
+    for buffer in (w.device.upload(numbers), w.device.upload(numbers[::-1], stream)):
+        assert sorted(buffer.download(np.uint32).tolist()) == list(range(16))
+        assert buffer.download("u1", 4, stream=stream)[1:].tolist() == [0, 0, 0]
+
+
 def facts(w: World) -> None:
     stream = w.device.create_stream()
     made = w.device.allocate(64, stream)
