@@ -18,10 +18,13 @@ libc = ctypes.CDLL(None)
 Text, Seconds = driver.CUstream, driver.CUdeviceptr  # an address, a number of 64 bits
 
 
-@pytest.fixture(params=["with lanes", "without"])
+@pytest.fixture(params=["with lanes", "without", "in a copy without"])
 def is_fast(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
     if request.param == "without":
         monkeypatch.setattr(lanes, "lanes", lambda: None)
+        return False
+    if request.param == "in a copy without":
+        monkeypatch.setattr(calls, "lanes", module("_ffi.no_lanes"))
         return False
     if lanes.why_not():
         pytest.skip(f"no fast lane: {lanes.why_not()}")

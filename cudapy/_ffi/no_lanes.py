@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from .snake_case import Face
 
 
+def lanes() -> None:
+    """What gives functions their lanes: nothing."""
+
+
 def attach(declaration: Declaration, function: Any, raising: bool = False) -> None:
     """Give the function no lane."""
 
