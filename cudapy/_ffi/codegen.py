@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import itertools
-import linecache
+import sys
 from _thread import RLock
-from binascii import crc32
 from collections.abc import Mapping
 from types import CodeType, FunctionType
 from typing import Any
@@ -38,9 +37,12 @@ _MOST = 1024
 """How many texts are remembered. A program has some hundred; one that makes kernels for ever has no end."""
 
 
+_PRIME = (1 << 61) - 1
+
+
 def shape_name(source: str) -> str:
     """What `shapes` calls the function with this text, if it has it."""
-    return f"s{len(source)}_{crc32(source.encode()):08x}"
+    return f"s{len(source)}_{int.from_bytes(source.encode(), 'little') % _PRIME:x}"
 
 
 def _code_of(source: str, known: Any = None) -> CodeType:
@@ -56,6 +58,25 @@ def _code_of(source: str, known: Any = None) -> CodeType:
             _codes.clear()
         _codes[source] = code
     return code
+
+
+_lines: dict[str, Any] = {}  # what `linecache` is to have once something imports it
+
+
+def _show(filename: str, lines: Any) -> None:
+    """Have tracebacks and debuggers find the text of a function: `linecache` has it, if it is imported.
+
+    It is not imported for that, which takes longer than to write a function. What is written before somebody
+    else imports it gets there with the next function that is written.
+    """
+    _lines[filename] = lines
+    cache = getattr(sys.modules.get("linecache"), "cache", None)
+    while cache is not None and _lines:
+        try:
+            filename, lines = _lines.popitem()
+        except KeyError:  # another thread was here
+            return
+        cache[filename] = lines
 
 
 class Lines:
@@ -107,13 +128,13 @@ def shared(source: str, filename: str, scope: dict[str, Any], names: Mapping[str
         co_consts=constant(code.co_consts),
         **changed,
     )
-    linecache.cache[filename] = Lines(source, filename, names)  # type: ignore[assignment]
+    _show(filename, Lines(source, filename, names))
     return FunctionType(code, scope)
 
 
 def function(name: str, source: str, filename: str, scope: dict[str, Any]) -> Any:
     """The function `name` that `source` defines. `scope` are its globals, which others have, too."""
-    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    _show(filename, (len(source), None, source.splitlines(True), filename))
     defined: dict[str, Any] = {}
     exec(compile(source, filename, "exec"), scope, defined)
     return defined[name]

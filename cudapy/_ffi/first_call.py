@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 import os
 import sys
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from . import lanes
 from .codegen import shared
 from .functions import HELPERS, Writer
 from .lazy_types import find
@@ -17,8 +20,17 @@ if TYPE_CHECKING:
     from .library import Declaration
 
 _RETURNED = {**SCALARS, "void": None, "char*": ctypes.c_char_p}
+FEW = 4
+"""How many functions take less time to compile than those of `shapes` to import."""
+_written = itertools.count()
 
 
+def _known() -> Any:
+    """The functions that are compiled, if they are worth an import: where there are lanes few are written."""
+    return _shapes() if next(_written) >= FEW or lanes.why_not() else None
+
+
+@cache
 def _shapes() -> Any:
     """The module of functions that are compiled; None where each process would compile all of them."""
     byte_code = __spec__.cached
@@ -33,7 +45,6 @@ def _shapes() -> Any:
 
 
 _NAME = __name__.rpartition(".")[2]
-_compiled = _shapes()
 
 
 def write(declaration: Declaration, raising: bool, owning: bool) -> Any:
@@ -62,4 +73,4 @@ def write(declaration: Declaration, raising: bool, owning: bool) -> Any:
         function.argtypes = writer.argtypes
     library.bind(function, writer.c_name, scope, *found_by)
     filename = f"<cudapy {'owning ' if owning else 'checked ' if raising else ''}{symbol}>"
-    return shared(source, filename, scope, writer.names, _compiled)
+    return shared(source, filename, scope, writer.names, _known())

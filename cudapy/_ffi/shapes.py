@@ -7,7 +7,7 @@ the shapes that four functions or more have, and those of the functions that cor
 # mypy: ignore-errors
 
 
-def s135_c3dfc281():
+def s135_1ec0fdeda580e52a():
     a0 = n1()
     a1 = n1()
     err = n2(a0, a1)
@@ -16,7 +16,7 @@ def s135_c3dfc281():
     return a0[0], a1[0]
 
 
-def s134_78f039ba():
+def s134_f2bf026cb62f210():
     a0 = n1()
     a1 = n1()
     err = n2(a0, a1)
@@ -25,7 +25,7 @@ def s134_78f039ba():
     return n4, a0[0], a1[0]
 
 
-def s107_448a6010():
+def s107_117c424661bd8221():
     a0 = n1()
     err = n2(a0)
     if err:
@@ -33,7 +33,7 @@ def s107_448a6010():
     return a0
 
 
-def s100_433ec8dc():
+def s100_11a4429a9bbc4874():
     a0 = n1()
     err = n2(a0)
     if err:
@@ -41,21 +41,21 @@ def s100_433ec8dc():
     return n4, a0
 
 
-def s93_5d82913d():
+def s93_76631ac8306e23b():
     err = n1()
     if err:
         raise _failed('?', n2(err), {})
     return None
 
 
-def s77_d29af74e():
+def s77_37bc21a5253d7ed():
     err = n1()
     if err:
         return (n2(err),)
     return n4
 
 
-def s231_7fbeb0e0():
+def s231_41c5a79de0497ce():
     try:
         a0, a0_at = cell = n1()
     except IndexError:
@@ -68,7 +68,7 @@ def s231_7fbeb0e0():
     return result
 
 
-def s224_60ff9123():
+def s224_1ee0067a06732cc4():
     try:
         a0, a0_at = cell = n1()
     except IndexError:
@@ -81,7 +81,7 @@ def s224_60ff9123():
     return n6, result
 
 
-def s228_b79557c8():
+def s228_eb3b223fcc8bc51():
     try:
         a0, a0_at = cell = n1()
     except IndexError:
@@ -94,14 +94,14 @@ def s228_b79557c8():
     return n7, n4[result]
 
 
-def s129_708a272c(a0):
+def s129_115f1feeceac3ce4(a0):
     (err,) = map(n1, (a0,))
     if not err:
         a0.value = 0; return
     raise _failed('?', n2(err), {'a0': a0})
 
 
-def s201_41487937(a0):
+def s201_428c44bd1641a8e(a0):
     if type(a0) is int and not a0 >> 64: a0 = _word(a0) if a0 else None
     else: a0 = _pointer(a0, None, False, '?a0')
     err = n1(a0)
@@ -110,7 +110,7 @@ def s201_41487937(a0):
     return n4
 
 
-def s185_08c426a9(a0):
+def s185_948765bbf7d72f6(a0):
     if type(a0) is not int or a0 >> 32: a0 = _integer(a0, 0, 4294967295, '?a0')
     err = n1(a0)
     if err:
@@ -118,7 +118,7 @@ def s185_08c426a9(a0):
     return None
 
 
-def s161_6b559a68(a0):
+def s161_19c3230ad1754cac(a0):
     if type(a0) is not int or a0 >> 32: a0 = _integer(a0, 0, 4294967295, '?a0')
     err = n1(a0)
     if err:
@@ -126,7 +126,7 @@ def s161_6b559a68(a0):
     return n4
 
 
-def s202_a7e65325(a0):
+def s202_11c875725471ff9c(a0):
     if type(a0) is not int or a0 >> 64: a0 = _integer(a0, 0, 18446744073709551615, '?a0')
     err = n1(_word(a0))
     if err:
@@ -134,7 +134,7 @@ def s202_a7e65325(a0):
     return None
 
 
-def s198_02c0d872(a0):
+def s198_b1ad7e7702c867e(a0):
     if type(a0) is not int or not -2147483648 <= a0 <= 2147483647: a0 = _integer(a0, -2147483648, 2147483647, '?a0')
     err = n1(a0)
     if err:
@@ -142,7 +142,7 @@ def s198_02c0d872(a0):
     return n4
 
 
-def s362_ca2124f7(a0):
+def s362_1ac51ab4700f824c(a0):
     if type(a0) is not int or not -2147483648 <= a0 <= 2147483647: a0 = _integer(a0, -2147483648, 2147483647, '?a0')
     try:
         a1, a1_at = cell = n1()
@@ -156,7 +156,7 @@ def s362_ca2124f7(a0):
     return result
 
 
-def s366_ad6244dd(a0):
+def s366_14300531fd6f616c(a0):
     if type(a0) is not int or not -2147483648 <= a0 <= 2147483647: a0 = _integer(a0, -2147483648, 2147483647, '?a0')
     try:
         a1, a1_at = cell = n1()
@@ -170,7 +170,7 @@ def s366_ad6244dd(a0):
     return n4[result]
 
 
-def s195_69311d1a(a0):
+def s195_8378a2cdb9d3bdb(a0):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     a1 = _new_struct(n2)
     err = n3(a0, _byref(a1))
@@ -179,7 +179,7 @@ def s195_69311d1a(a0):
     return a1
 
 
-def s180_2cae363f(a0):
+def s180_11aaf71f6da0abe0(a0):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     a1 = _new_struct(n2)
     err = n3(a0, _byref(a1))
@@ -188,7 +188,7 @@ def s180_2cae363f(a0):
     return n5, a1
 
 
-def s214_fd4c882d(a0):
+def s214_f04e384d24b4b02(a0):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     a1 = n2()
     a2 = n3()
@@ -198,7 +198,7 @@ def s214_fd4c882d(a0):
     return a1, a2
 
 
-def s200_6da82b1a(a0):
+def s200_6f10abd6d267294(a0):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     a1 = n2()
     a2 = n3()
@@ -208,7 +208,7 @@ def s200_6da82b1a(a0):
     return n6, a1[0] or 0, a2[0]
 
 
-def s184_6c87c046(a0):
+def s184_8b477bdefbf0590(a0):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     a1 = n2()
     err = n3(a0, _byref(a1))
@@ -217,7 +217,7 @@ def s184_6c87c046(a0):
     return a1
 
 
-def s169_d8ec43ce(a0):
+def s169_10c237d31e2ca3e2(a0):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     a1 = n2()
     err = n3(a0, _byref(a1))
@@ -226,7 +226,7 @@ def s169_d8ec43ce(a0):
     return n5, a1
 
 
-def s168_ecb9b5e5(a0):
+def s168_108ecfe4808281d9(a0):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     err = n2(_byref(a0))
     if err:
@@ -234,7 +234,7 @@ def s168_ecb9b5e5(a0):
     return None
 
 
-def s144_22b81dab(a0):
+def s144_1d8a120f3336c9b8(a0):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     err = n2(_byref(a0))
     if err:
@@ -242,7 +242,7 @@ def s144_22b81dab(a0):
     return n5
 
 
-def s160_b844a168(a0):
+def s160_1f987ede2699886e(a0):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     err = n2(a0)
     if err:
@@ -250,7 +250,7 @@ def s160_b844a168(a0):
     return None
 
 
-def s136_d7a119b7(a0):
+def s136_1d37e7237cf0116a(a0):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     err = n2(a0)
     if err:
@@ -258,7 +258,7 @@ def s136_d7a119b7(a0):
     return n5
 
 
-def s166_083b8a62(a0):
+def s166_12e5213db9bebeed(a0):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     err = n2(a0.value)
     if err:
@@ -266,7 +266,7 @@ def s166_083b8a62(a0):
     return None
 
 
-def s142_f5c282ab(a0):
+def s142_1be10e38fbe971a1(a0):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     err = n2(a0.value)
     if err:
@@ -274,7 +274,7 @@ def s142_f5c282ab(a0):
     return n5
 
 
-def s300_996a5d30(a0):
+def s300_191811de49efb466(a0):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     try:
         a1, a1_at = cell = n2()
@@ -288,7 +288,7 @@ def s300_996a5d30(a0):
     return result
 
 
-def s285_3ca4a639(a0):
+def s285_4ca88cf24da3837(a0):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     try:
         a1, a1_at = cell = n2()
@@ -302,7 +302,7 @@ def s285_3ca4a639(a0):
     return n7, result
 
 
-def s304_382224ce(a0):
+def s304_1d117cccc77d1445(a0):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     try:
         a1, a1_at = cell = n2()
@@ -316,7 +316,7 @@ def s304_382224ce(a0):
     return n5[result]
 
 
-def s289_f0b69242(a0):
+def s289_14a234891b0fc7c3(a0):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     try:
         a1, a1_at = cell = n2()
@@ -330,7 +330,7 @@ def s289_f0b69242(a0):
     return n8, n5[result]
 
 
-def s158_89b23585(a0):
+def s158_11f9fb8a637bebd(a0):
     if type(a0) is not n1: a0 = _integer(a0, -2147483648, 4294967295, '?a0')
     err = n2(a0)
     if err:
@@ -338,7 +338,7 @@ def s158_89b23585(a0):
     return n5
 
 
-def s184_f22a0303(a0):
+def s184_4e844f011a8c7ad(a0):
     kept = _released(a0)
     (err,) = map(n1, (a0,))
     if not err:
@@ -347,7 +347,7 @@ def s184_f22a0303(a0):
     raise _failed('?', n2(err), {'a0': a0})
 
 
-def s222_ca599be3(a0):
+def s222_4416463ec3372c6(a0):
     try:
         a0_at = a0._at_ if type(a0) is n1 else _reference(a0, n1, '?a0')
     except AttributeError:
@@ -358,7 +358,7 @@ def s222_ca599be3(a0):
     return n5
 
 
-def s171_a21f80f5(a0, a1):
+def s171_20bb6aeb4b05d22(a0, a1):
     a1 = _by_value(a1, n1, '?a1')
     err = n2(_byref(a0), a1)
     if not err:
@@ -367,7 +367,7 @@ def s171_a21f80f5(a0, a1):
     raise _failed('?', n3(err), {'a1': a1})
 
 
-def s381_cb59e39e(a0, a1):
+def s381_172aff8eb8c9df4c(a0, a1):
     if type(a0) is not int or not -2147483648 <= a0 <= 2147483647: a0 = _integer(a0, -2147483648, 2147483647, '?a0')
     try:
         a1_at = a1._at_ if type(a1) is n1 else _reference(a1, n1, '?a1')
@@ -379,7 +379,7 @@ def s381_cb59e39e(a0, a1):
     return None
 
 
-def s347_ad60cf10(a0, a1):
+def s347_9649bb4bcb14ea9(a0, a1):
     if type(a0) is not int or not -2147483648 <= a0 <= 2147483647: a0 = _integer(a0, -2147483648, 2147483647, '?a0')
     try:
         a1_at = a1._at_ if type(a1) is n1 else _reference(a1, n1, '?a1')
@@ -391,7 +391,7 @@ def s347_ad60cf10(a0, a1):
     return n5
 
 
-def s299_a2599fa6(a0, a1):
+def s299_1bc06579920dc1ef(a0, a1):
     if type(a0) is not n1: a0 = _callback(a0, n1, '?a0')
     if type(a1) is int and not a1 >> 64: a1 = _word(a1) if a1 else None
     else: a1 = _pointer(a1, None, False, '?a1')
@@ -402,7 +402,7 @@ def s299_a2599fa6(a0, a1):
     return n5, a2
 
 
-def s230_7a421735(a0, a1):
+def s230_12d328172841efd7(a0, a1):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is not bytes: a1 = _text(a1, '?a1')
     err = n2(a0, a1)
@@ -411,7 +411,7 @@ def s230_7a421735(a0, a1):
     return None
 
 
-def s370_ef0105df(a0, a1):
+def s370_678440e02433c8(a0, a1):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is not bytes: a1 = _text(a1, '?a1')
     try:
@@ -426,7 +426,7 @@ def s370_ef0105df(a0, a1):
     return result
 
 
-def s199_8b170652(a0, a1):
+def s199_cf37b057095efd5(a0, a1):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
     err = n2(a0, a1)
@@ -435,7 +435,7 @@ def s199_8b170652(a0, a1):
     return n5
 
 
-def s233_84a31601(a0, a1):
+def s233_167c853d63c7fcd3(a0, a1):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
     err = n3(a0, a1)
@@ -444,7 +444,7 @@ def s233_84a31601(a0, a1):
     return None
 
 
-def s199_7fdb117a(a0, a1):
+def s199_14fb7b0580960ff5(a0, a1):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
     err = n3(a0, a1)
@@ -453,7 +453,7 @@ def s199_7fdb117a(a0, a1):
     return n6
 
 
-def s373_fbd25eec(a0, a1):
+def s373_18346794d4b49fb8(a0, a1):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
     try:
@@ -468,7 +468,7 @@ def s373_fbd25eec(a0, a1):
     return result
 
 
-def s319_aecde169(a0, a1):
+def s319_112a392b0805492e(a0, a1):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     try:
         a1_at = a1._at_ if type(a1) is n2 else _reference(a1, n2, '?a1')
@@ -480,7 +480,7 @@ def s319_aecde169(a0, a1):
     return None
 
 
-def s285_88556767(a0, a1):
+def s285_1cba72c72e49311d(a0, a1):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     try:
         a1_at = a1._at_ if type(a1) is n2 else _reference(a1, n2, '?a1')
@@ -492,7 +492,7 @@ def s285_88556767(a0, a1):
     return n6
 
 
-def s257_17c50052(a0, a1):
+def s257_d78724af4f77fb4(a0, a1):
     if type(a1) is int and not a1 >> 64: a1 = _word(a1) if a1 else None
     else: a1 = _pointer(a1, None, False, '?a1')
     err = n1(_byref(a0), a1)
@@ -502,7 +502,7 @@ def s257_17c50052(a0, a1):
     raise _failed('?', n2(err), {'a1': a1})
 
 
-def s230_cbbf07e0(a0, a1):
+def s230_1de70dc3d58e78d7(a0, a1):
     if type(a1) is not int or a1 >> 32: a1 = _integer(a1, 0, 4294967295, '?a1')
     (err,) = map(n1, (a0,), (a1,))
     if not err:
@@ -510,7 +510,7 @@ def s230_cbbf07e0(a0, a1):
     raise _failed('?', n2(err), {'a1': a1, 'a0': a0})
 
 
-def s217_3c1b3e1c(a0, a1):
+def s217_18aede58275cc6da(a0, a1):
     if type(a1) is not int or a1 >> 32: a1 = _integer(a1, 0, 4294967295, '?a1')
     err = n1(_byref(a0), a1)
     if not err:
@@ -519,7 +519,7 @@ def s217_3c1b3e1c(a0, a1):
     raise _failed('?', n2(err), {'a1': a1})
 
 
-def s224_8c414178(a0, a1):
+def s224_749e55ff54753fa(a0, a1):
     if type(a1) is not int or a1 >> 32: a1 = _integer(a1, 0, 4294967295, '?a1')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     err = n2(a0, a1)
@@ -528,7 +528,7 @@ def s224_8c414178(a0, a1):
     return n5
 
 
-def s247_44f3bcfa(a0, a1):
+def s247_ac650f3b8b05760(a0, a1):
     if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
     (err,) = map(n1, (a0,), (_word(a1),))
     if not err:
@@ -536,7 +536,7 @@ def s247_44f3bcfa(a0, a1):
     raise _failed('?', n2(err), {'a1': a1, 'a0': a0})
 
 
-def s234_8027bfcd(a0, a1):
+def s234_18c12cbbc35eca(a0, a1):
     if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
     err = n1(_byref(a0), _word(a1))
     if not err:
@@ -545,7 +545,7 @@ def s234_8027bfcd(a0, a1):
     raise _failed('?', n2(err), {'a1': a1})
 
 
-def s319_7756f9fe(a0, a1):
+def s319_1c170e91c34b3d19(a0, a1):
     if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     a2 = n2()
@@ -556,7 +556,7 @@ def s319_7756f9fe(a0, a1):
     return a2[0], a3[0]
 
 
-def s300_785079e3(a0, a1):
+def s300_9040a6a1676850a(a0, a1):
     if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     a2 = n2()
@@ -567,7 +567,7 @@ def s300_785079e3(a0, a1):
     return n5, a2[0], a3[0]
 
 
-def s275_06ed227d(a0, a1):
+def s275_1f0c382bf5ad0fa6(a0, a1):
     if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     err = n2(a0, _word(a1))
@@ -576,7 +576,7 @@ def s275_06ed227d(a0, a1):
     return None
 
 
-def s241_25b0a1c0(a0, a1):
+def s241_d7341acef88e6cb(a0, a1):
     if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     err = n2(a0, _word(a1))
@@ -585,7 +585,7 @@ def s241_25b0a1c0(a0, a1):
     return n5
 
 
-def s205_f108bee1(a0, a1):
+def s205_1344d45424c7dff5(a0, a1):
     if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
     (err,) = map(n2, (a0,), (a1,))
     if not err:
@@ -593,7 +593,7 @@ def s205_f108bee1(a0, a1):
     raise _failed('?', n3(err), {'a1': a1, 'a0': a0})
 
 
-def s198_1c83b65c(a0, a1):
+def s198_c4067e0d84db8b1(a0, a1):
     if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
     err = n2(_byref(a0), a1.value)
     if not err:
@@ -602,7 +602,7 @@ def s198_1c83b65c(a0, a1):
     raise _failed('?', n3(err), {'a1': a1})
 
 
-def s279_fccab62c(a0, a1):
+def s279_ff4a267b7fa4249(a0, a1):
     if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     a2 = n3()
@@ -612,7 +612,7 @@ def s279_fccab62c(a0, a1):
     return a2
 
 
-def s254_3d7ce67f(a0, a1):
+def s254_dfbc2645a56348a(a0, a1):
     if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     a2 = n3()
@@ -622,7 +622,7 @@ def s254_3d7ce67f(a0, a1):
     return n6, a2
 
 
-def s221_43bc0161(a0, a1):
+def s221_1f0a9f2439f12221(a0, a1):
     if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     err = n3(a0, a1)
@@ -631,7 +631,7 @@ def s221_43bc0161(a0, a1):
     return n6
 
 
-def s436_2b97c2a4(a0, a1):
+def s436_1955eafcf1277573(a0, a1):
     if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     take, give, new, get, _ = n3[a1]
@@ -647,7 +647,7 @@ def s436_2b97c2a4(a0, a1):
     return result
 
 
-def s411_1d3aaaf9(a0, a1):
+def s411_17933182c6dd213f(a0, a1):
     if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     take, give, new, get, _ = n3[a1]
@@ -663,7 +663,7 @@ def s411_1d3aaaf9(a0, a1):
     return n6, result
 
 
-def s442_d344c758(a0, a1):
+def s442_4ddae13b9abd9c0(a0, a1):
     if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     take, give, new, get, _ = n3[a1]
@@ -679,7 +679,7 @@ def s442_d344c758(a0, a1):
     return result
 
 
-def s417_7780b26b(a0, a1):
+def s417_10a99ffdedda876d(a0, a1):
     if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     take, give, new, get, _ = n3[a1]
@@ -695,7 +695,7 @@ def s417_7780b26b(a0, a1):
     return n6, result
 
 
-def s384_9293083d(a0, a1):
+def s384_9c42ffbc0de9943(a0, a1):
     try:
         a0_at = a0._at_ if type(a0) is n1 else _reference(a0, n1, '?a0')
     except AttributeError:
@@ -708,7 +708,7 @@ def s384_9293083d(a0, a1):
     return None
 
 
-def s319_08ae1780(a0, a1):
+def s319_6fd45c52eedd5cc(a0, a1):
     try:
         a0_at = a0._at_ if type(a0) is n1 else _reference(a0, n1, '?a0')
     except AttributeError:
@@ -720,7 +720,7 @@ def s319_08ae1780(a0, a1):
     return None
 
 
-def s285_02ffca7b(a0, a1):
+def s285_128d7f615531bdbb(a0, a1):
     try:
         a0_at = a0._at_ if type(a0) is n1 else _reference(a0, n1, '?a0')
     except AttributeError:
@@ -732,7 +732,7 @@ def s285_02ffca7b(a0, a1):
     return n6
 
 
-def s278_1b257f0d(a0, a1):
+def s278_1a6bbcb3e51c96b9(a0, a1):
     try:
         a1_at = a1._at_ if type(a1) is n1 else _reference(a1, n1, '?a1')
     except AttributeError:
@@ -744,7 +744,7 @@ def s278_1b257f0d(a0, a1):
     raise _failed('?', n3(err), {'a1': a1})
 
 
-def s329_023efabf(a0, a1, a2):
+def s329_1fcf5ab8e5ea341a(a0, a1, a2):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is not n2: a1 = _callback(a1, n2, '?a1')
     if type(a2) is int and not a2 >> 64: a2 = _word(a2) if a2 else None
@@ -755,7 +755,7 @@ def s329_023efabf(a0, a1, a2):
     return n6
 
 
-def s306_bfa43882(a0, a1, a2):
+def s306_1ba0728cafaa194e(a0, a1, a2):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
     if type(a2) is not n3: a2 = _handle(a2, n3, '?a2')
@@ -765,7 +765,7 @@ def s306_bfa43882(a0, a1, a2):
     return None
 
 
-def s262_7edf5d45(a0, a1, a2):
+def s262_fe8bf8fcf53ea2b(a0, a1, a2):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
     if type(a2) is not n3: a2 = _handle(a2, n3, '?a2')
@@ -775,7 +775,7 @@ def s262_7edf5d45(a0, a1, a2):
     return n7
 
 
-def s392_5fa3c54f(a0, a1, a2):
+def s392_b190cb25a4dccf(a0, a1, a2):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
     try:
@@ -788,7 +788,7 @@ def s392_5fa3c54f(a0, a1, a2):
     return None
 
 
-def s348_40a98d90(a0, a1, a2):
+def s348_1ab7d01ec75e2153(a0, a1, a2):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
     try:
@@ -801,7 +801,7 @@ def s348_40a98d90(a0, a1, a2):
     return n7
 
 
-def s413_039e4ee9(a0, a1, a2):
+def s413_1761cb3662a01ffe(a0, a1, a2):
     if type(a0) is not n1: a0 = _integer(a0, -2147483648, 4294967295, '?a0')
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
     if type(a1) is int and not a1 >> 64: a1 = _word(a1) if a1 else None
@@ -813,7 +813,7 @@ def s413_039e4ee9(a0, a1, a2):
     return n5, a2_[0]
 
 
-def s307_efb19a25(a0, a1, a2):
+def s307_f5147245c1772a4(a0, a1, a2):
     if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
     if type(a2) is not n1: a2 = _handle(a2, n1, '?a2')
     err = n2(_byref(a0), _word(a1), a2)
@@ -823,7 +823,7 @@ def s307_efb19a25(a0, a1, a2):
     raise _failed('?', n3(err), {'a1': a1, 'a2': a2})
 
 
-def s351_3dae1f24(a0, a1, a2):
+def s351_1b7d49b08ef32421(a0, a1, a2):
     if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
     try:
         a2_at = a2._at_ if type(a2) is n2 else _reference(a2, n2, '?a2')
@@ -836,7 +836,7 @@ def s351_3dae1f24(a0, a1, a2):
     raise _failed('?', n4(err), {'a1': a1, 'a2': a2})
 
 
-def s326_d18ee042(a0, a1, a2):
+def s326_1c7dae2aff091502(a0, a1, a2):
     if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     *_, put = n3[a1]
@@ -847,7 +847,7 @@ def s326_d18ee042(a0, a1, a2):
     return None
 
 
-def s282_7095f9ff(a0, a1, a2):
+def s282_6f1e5538fa31b42(a0, a1, a2):
     if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     *_, put = n3[a1]
@@ -858,7 +858,7 @@ def s282_7095f9ff(a0, a1, a2):
     return n7
 
 
-def s332_a33f1ef8(a0, a1, a2):
+def s332_1c9801871c8baf73(a0, a1, a2):
     if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     *_, put = n3[a1]
@@ -869,7 +869,7 @@ def s332_a33f1ef8(a0, a1, a2):
     return None
 
 
-def s414_9904a39d(a0, a1, a2):
+def s414_15f1a09f9f368259(a0, a1, a2):
     if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     try:
@@ -882,7 +882,7 @@ def s414_9904a39d(a0, a1, a2):
     return None
 
 
-def s370_c436c96b(a0, a1, a2):
+def s370_1725ad1e4679f4e2(a0, a1, a2):
     if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     try:
@@ -895,7 +895,7 @@ def s370_c436c96b(a0, a1, a2):
     return n7
 
 
-def s328_8383aa25(a0, a1, a2):
+def s328_1238df1eb21cfc46(a0, a1, a2):
     if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is not bytes: a1 = _text(a1, '?a1')
@@ -905,7 +905,7 @@ def s328_8383aa25(a0, a1, a2):
     return None
 
 
-def s331_72ec79be(a0, a1, a2):
+def s331_155b6aec355ed328(a0, a1, a2):
     if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
@@ -915,7 +915,7 @@ def s331_72ec79be(a0, a1, a2):
     return None
 
 
-def s287_7986723e(a0, a1, a2):
+def s287_f61a9ffd69817bd(a0, a1, a2):
     if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
@@ -925,7 +925,7 @@ def s287_7986723e(a0, a1, a2):
     return n6
 
 
-def s290_da79840c(a0, a1, a2):
+def s290_f691e4bc6b1e10e(a0, a1, a2):
     if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
     if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
     err = n2(_byref(a0), a1, a2)
@@ -935,7 +935,7 @@ def s290_da79840c(a0, a1, a2):
     raise _failed('?', n3(err), {'a1': a1, 'a2': a2})
 
 
-def s296_c513d993(a0, a1, a2):
+def s296_16ad3a5277632105(a0, a1, a2):
     if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
     if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
     err = n2(_byref(a0), a1.value, a2)
@@ -945,7 +945,7 @@ def s296_c513d993(a0, a1, a2):
     raise _failed('?', n3(err), {'a1': a1, 'a2': a2})
 
 
-def s376_388e1ef2(a0, a1, a2):
+def s376_3f2ef6b89e60532(a0, a1, a2):
     if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
     try:
         a1_at = a1._at_ if type(a1) is n1 else _reference(a1, n1, '?a1')
@@ -958,7 +958,7 @@ def s376_388e1ef2(a0, a1, a2):
     raise _failed('?', n3(err), {'a1': a1, 'a2': a2})
 
 
-def s364_b5e9f4ad(a0, a1, a2):
+def s364_588b487f38253f4(a0, a1, a2):
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
     if type(a0) is int and not a0 >> 64: a0 = _word(a0) if a0 else None
     else: a0 = _destination(a0, a2, '?a0')
@@ -969,7 +969,7 @@ def s364_b5e9f4ad(a0, a1, a2):
     return n5
 
 
-def s328_6ff95271(a0, a1, a2):
+def s328_154591307afc8f41(a0, a1, a2):
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     a1 = _array(a1, n2, a2, '?a1')
@@ -979,7 +979,7 @@ def s328_6ff95271(a0, a1, a2):
     return None
 
 
-def s284_4c104c2e(a0, a1, a2):
+def s284_1c6e23ca813ba2e2(a0, a1, a2):
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     a1 = _array(a1, n2, a2, '?a1')
@@ -989,7 +989,7 @@ def s284_4c104c2e(a0, a1, a2):
     return n6
 
 
-def s366_cf7a6ef2(a0, a1, a2):
+def s366_e828514d506d5e1(a0, a1, a2):
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is int and not a1 >> 64: a1 = _word(a1) if a1 else None
@@ -1000,7 +1000,7 @@ def s366_cf7a6ef2(a0, a1, a2):
     return n5
 
 
-def s304_42917ab4(a0, a1, a2):
+def s304_7d598bd5fa25b06(a0, a1, a2):
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
@@ -1010,7 +1010,7 @@ def s304_42917ab4(a0, a1, a2):
     return n5
 
 
-def s307_d11ded40(a0, a1, a2):
+def s307_bdfbd99e5e595c4(a0, a1, a2):
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
     if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
     err = n2(_byref(a0), a1, _word(a2))
@@ -1020,7 +1020,7 @@ def s307_d11ded40(a0, a1, a2):
     raise _failed('?', n3(err), {'a1': a1, 'a2': a2})
 
 
-def s465_33a732dc(a0, a1, a2, a3):
+def s465_432507ef1bb3005(a0, a1, a2, a3):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
     try:
@@ -1034,7 +1034,7 @@ def s465_33a732dc(a0, a1, a2, a3):
     return None
 
 
-def s469_d128c59a(a0, a1, a2, a3):
+def s469_863cfa40dbb7de1(a0, a1, a2, a3):
     if type(a0) is not n1: a0 = _integer(a0, -2147483648, 4294967295, '?a0')
     if type(a1) is not int or not -2147483648 <= a1 <= 2147483647: a1 = _integer(a1, -2147483648, 2147483647, '?a1')
     if type(a2) is not n2: a2 = _handle(a2, n2, '?a2')
@@ -1045,7 +1045,7 @@ def s469_d128c59a(a0, a1, a2, a3):
     return None
 
 
-def s380_47962842(a0, a1, a2, a3):
+def s380_18374705a471af0(a0, a1, a2, a3):
     if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
     if type(a2) is not n1: a2 = _handle(a2, n1, '?a2')
     if type(a3) is not n2: a3 = _handle(a3, n2, '?a3')
@@ -1056,7 +1056,7 @@ def s380_47962842(a0, a1, a2, a3):
     raise _failed('?', n4(err), {'a1': a1, 'a2': a2, 'a3': a3})
 
 
-def s443_054f18af(a0, a1, a2, a3):
+def s443_1e93760d0581d777(a0, a1, a2, a3):
     if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
@@ -1067,7 +1067,7 @@ def s443_054f18af(a0, a1, a2, a3):
     return None
 
 
-def s389_1fe90e01(a0, a1, a2, a3):
+def s389_10005ebc7303e79d(a0, a1, a2, a3):
     if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
@@ -1078,7 +1078,7 @@ def s389_1fe90e01(a0, a1, a2, a3):
     return n6
 
 
-def s508_d8e92ad1(a0, a1, a2, a3):
+def s508_dc85aba2253f896(a0, a1, a2, a3):
     if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
     try:
@@ -1092,7 +1092,7 @@ def s508_d8e92ad1(a0, a1, a2, a3):
     raise _failed('?', n3(err), {'a1': a1, 'a2': a2, 'a3': a3})
 
 
-def s384_948b9cb2(a0, a1, a2, a3):
+def s384_10eb07c5f47e154b(a0, a1, a2, a3):
     if type(a1) is not int or a1 >> 8: a1 = _integer(a1, 0, 255, '?a1')
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
@@ -1103,7 +1103,7 @@ def s384_948b9cb2(a0, a1, a2, a3):
     return n6
 
 
-def s310_66a31253(a0, a1, a2, a3):
+def s310_67f0b3a488e8751(a0, a1, a2, a3):
     if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
     a0 = _array(a0, n1, a2, '?a0')
     a1 = _array(a1, n2, a2, '?a1')
@@ -1114,7 +1114,7 @@ def s310_66a31253(a0, a1, a2, a3):
     return n7
 
 
-def s481_ef6ab389(a0, a1, a2, a3):
+def s481_11fb014ab8550d91(a0, a1, a2, a3):
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
     if type(a0) is int and not a0 >> 64: a0 = _word(a0) if a0 else None
     else: a0 = _destination(a0, a2, '?a0')
@@ -1126,7 +1126,7 @@ def s481_ef6ab389(a0, a1, a2, a3):
     return None
 
 
-def s427_3911b9f3(a0, a1, a2, a3):
+def s427_ab175a26f1615a4(a0, a1, a2, a3):
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
     if type(a0) is int and not a0 >> 64: a0 = _word(a0) if a0 else None
     else: a0 = _destination(a0, a2, '?a0')
@@ -1138,7 +1138,7 @@ def s427_3911b9f3(a0, a1, a2, a3):
     return n6
 
 
-def s483_874505a9(a0, a1, a2, a3):
+def s483_17cd0d1cb9d65a13(a0, a1, a2, a3):
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is int and not a1 >> 64: a1 = _word(a1) if a1 else None
@@ -1150,7 +1150,7 @@ def s483_874505a9(a0, a1, a2, a3):
     return None
 
 
-def s429_2cdb9944(a0, a1, a2, a3):
+def s429_c24c3ddc1e91fc7(a0, a1, a2, a3):
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is int and not a1 >> 64: a1 = _word(a1) if a1 else None
@@ -1162,7 +1162,7 @@ def s429_2cdb9944(a0, a1, a2, a3):
     return n6
 
 
-def s421_580fcdf2(a0, a1, a2, a3):
+def s421_17462ac447f8a58e(a0, a1, a2, a3):
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
@@ -1173,7 +1173,7 @@ def s421_580fcdf2(a0, a1, a2, a3):
     return None
 
 
-def s367_b56bfc29(a0, a1, a2, a3):
+def s367_dba827b0900b854(a0, a1, a2, a3):
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
@@ -1184,7 +1184,7 @@ def s367_b56bfc29(a0, a1, a2, a3):
     return n6
 
 
-def s392_505753ef(a0, a1, a2, a3):
+def s392_15482da3efd83d22(a0, a1, a2, a3):
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
     if type(a3) is not int or a3 >> 32: a3 = _integer(a3, 0, 4294967295, '?a3')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
@@ -1195,7 +1195,7 @@ def s392_505753ef(a0, a1, a2, a3):
     return n6
 
 
-def s378_92b2df0f(a0, a1, a2, a3):
+def s378_b11992bc4429543(a0, a1, a2, a3):
     if type(a2) is not n1: a2 = _integer(a2, -2147483648, 4294967295, '?a2')
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
     a1 = _os_handle(a1, '?a1')
@@ -1206,7 +1206,7 @@ def s378_92b2df0f(a0, a1, a2, a3):
     raise _failed('?', n3(err), {'a1': a1, 'a2': a2, 'a3': a3})
 
 
-def s402_2e0b46c6(a0, a1, a2, a3):
+def s402_104cc9a9241d635a(a0, a1, a2, a3):
     if type(a2) is not n2: a2 = _integer(a2, -2147483648, 4294967295, '?a2')
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
     if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
@@ -1217,7 +1217,7 @@ def s402_2e0b46c6(a0, a1, a2, a3):
     raise _failed('?', n4(err), {'a1': a1, 'a2': a2, 'a3': a3})
 
 
-def s417_6df269f1(a0, a1, a2, a3):
+def s417_2a80bc978c54286(a0, a1, a2, a3):
     if type(a3) is not int or a3 >> 32: a3 = _integer(a3, 0, 4294967295, '?a3')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is not n2: a1 = _callback(a1, n2, '?a1')
@@ -1229,7 +1229,7 @@ def s417_6df269f1(a0, a1, a2, a3):
     return n6
 
 
-def s350_64a25e9a(a0, a1, a2, a3):
+def s350_1a1e3f922c96a431(a0, a1, a2, a3):
     if type(a3) is not int or a3 >> 32: a3 = _integer(a3, 0, 4294967295, '?a3')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
@@ -1240,7 +1240,7 @@ def s350_64a25e9a(a0, a1, a2, a3):
     return n7
 
 
-def s356_62b9b56f(a0, a1, a2, a3):
+def s356_14d97e539ab20ff(a0, a1, a2, a3):
     if type(a3) is not int or a3 >> 32: a3 = _integer(a3, 0, 4294967295, '?a3')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
@@ -1251,7 +1251,7 @@ def s356_62b9b56f(a0, a1, a2, a3):
     return n7
 
 
-def s369_49840257(a0, a1, a2, a3):
+def s369_8915ab9a524b82e(a0, a1, a2, a3):
     if type(a3) is not int or a3 >> 32: a3 = _integer(a3, 0, 4294967295, '?a3')
     if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
     if type(a2) is not n2: a2 = _handle(a2, n2, '?a2')
@@ -1262,7 +1262,7 @@ def s369_49840257(a0, a1, a2, a3):
     raise _failed('?', n4(err), {'a1': a1, 'a2': a2, 'a3': a3})
 
 
-def s375_eaf4da51(a0, a1, a2, a3):
+def s375_1fe3d912b0df8f45(a0, a1, a2, a3):
     if type(a3) is not int or a3 >> 32: a3 = _integer(a3, 0, 4294967295, '?a3')
     if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
     if type(a2) is not n2: a2 = _handle(a2, n2, '?a2')
@@ -1273,7 +1273,7 @@ def s375_eaf4da51(a0, a1, a2, a3):
     raise _failed('?', n4(err), {'a1': a1, 'a2': a2, 'a3': a3})
 
 
-def s327_3cfe9d0b(a0, a1, a2, a3):
+def s327_146ea5dde410f4bd(a0, a1, a2, a3):
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     a1 = _array(a1, n2, a3, '?a1')
@@ -1284,7 +1284,7 @@ def s327_3cfe9d0b(a0, a1, a2, a3):
     return n6
 
 
-def s360_298f2ae7(a0, a1, a2, a3):
+def s360_fdca4431146f3cc(a0, a1, a2, a3):
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
     if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
     a2 = _array(a2, n2, a3, '?a2')
@@ -1295,7 +1295,7 @@ def s360_298f2ae7(a0, a1, a2, a3):
     raise _failed('?', n4(err), {'a1': a1, 'a2': a2, 'a3': a3})
 
 
-def s596_c6c49fb8(a0, a1, a2, a3):
+def s596_16b3128a8dbcd48(a0, a1, a2, a3):
     try:
         a1_at = a1._at_ if type(a1) is n1 else _reference(a1, n1, '?a1')
     except AttributeError:
@@ -1315,7 +1315,7 @@ def s596_c6c49fb8(a0, a1, a2, a3):
     raise _failed('?', n5(err), {'a1': a1, 'a2': a2, 'a3': a3})
 
 
-def s629_319c550c(a0, a1, a2, a3, a4):
+def s629_68f6965f08c8178(a0, a1, a2, a3, a4):
     if type(a0) is not int or not -2147483648 <= a0 <= 2147483647: a0 = _integer(a0, -2147483648, 2147483647, '?a0')
     if type(a1) is not int or not -2147483648 <= a1 <= 2147483647: a1 = _integer(a1, -2147483648, 2147483647, '?a1')
     if type(a2) is not int or not -2147483648 <= a2 <= 2147483647: a2 = _integer(a2, -2147483648, 2147483647, '?a2')
@@ -1325,7 +1325,7 @@ def s629_319c550c(a0, a1, a2, a3, a4):
     return n4, value
 
 
-def s514_49739a7f(a0, a1, a2, a3, a4):
+def s514_1404733865d8800b(a0, a1, a2, a3, a4):
     if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
     if type(a4) is not int or a4 >> 64: a4 = _integer(a4, 0, 18446744073709551615, '?a4')
@@ -1337,7 +1337,7 @@ def s514_49739a7f(a0, a1, a2, a3, a4):
     return n6
 
 
-def s537_bb5bd669(a0, a1, a2, a3, a4):
+def s537_723e6056dbc27d6(a0, a1, a2, a3, a4):
     if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
     if type(a4) is not int or a4 >> 64: a4 = _integer(a4, 0, 18446744073709551615, '?a4')
@@ -1349,7 +1349,7 @@ def s537_bb5bd669(a0, a1, a2, a3, a4):
     raise _failed('?', n3(err), {'a1': a1, 'a2': a2, 'a3': a3, 'a4': a4})
 
 
-def s621_2ad83270(a0, a1, a2, a3, a4):
+def s621_9698b15f95d6246(a0, a1, a2, a3, a4):
     if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
     if type(a2) is not n1: a2 = _integer(a2, -2147483648, 4294967295, '?a2')
     if type(a4) is not int or a4 >> 64: a4 = _integer(a4, 0, 18446744073709551615, '?a4')
@@ -1362,7 +1362,7 @@ def s621_2ad83270(a0, a1, a2, a3, a4):
     return None
 
 
-def s496_9dfae8b2(a0, a1, a2, a3, a4):
+def s496_800b6a2d68fdba9(a0, a1, a2, a3, a4):
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
     a0 = _array(a0, n1, a2, '?a0')
@@ -1374,7 +1374,7 @@ def s496_9dfae8b2(a0, a1, a2, a3, a4):
     return None
 
 
-def s528_72bcdf6e(a0, a1, a2, a3, a4):
+def s528_127d9c6666849577(a0, a1, a2, a3, a4):
     if type(a3) is not int or a3 >> 32: a3 = _integer(a3, 0, 4294967295, '?a3')
     if type(a4) is not int or a4 >> 32: a4 = _integer(a4, 0, 4294967295, '?a4')
     if type(a1) is int and not a1 >> 64: a1 = _word(a1) if a1 else None
@@ -1387,7 +1387,7 @@ def s528_72bcdf6e(a0, a1, a2, a3, a4):
     raise _failed('?', n3(err), {'a1': a1, 'a2': a2, 'a3': a3, 'a4': a4})
 
 
-def s433_38d9d151(a0, a1, a2, a3, a4):
+def s433_b1e47a0bc397875(a0, a1, a2, a3, a4):
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
     if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
     a2 = _array(a2, n2, a3, '?a2')
@@ -1399,7 +1399,7 @@ def s433_38d9d151(a0, a1, a2, a3, a4):
     raise _failed('?', n4(err), {'a1': a1, 'a2': a2, 'a3': a3, 'a4': a4})
 
 
-def s433_39175674(a0, a1, a2, a3, a4):
+def s433_d1e47a0c439c875(a0, a1, a2, a3, a4):
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
     if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
     a2 = _array(a2, n2, a3, '?a2')
@@ -1411,7 +1411,7 @@ def s433_39175674(a0, a1, a2, a3, a4):
     raise _failed('?', n5(err), {'a1': a1, 'a2': a2, 'a3': a3, 'a4': a4})
 
 
-def s519_785ec658(a0, a1, a2, a3, a4):
+def s519_f766390c257967(a0, a1, a2, a3, a4):
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
     if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
     a2 = _array(a2, n2, a3, '?a2')
@@ -1426,7 +1426,7 @@ def s519_785ec658(a0, a1, a2, a3, a4):
     raise _failed('?', n5(err), {'a1': a1, 'a2': a2, 'a3': a3, 'a4': a4})
 
 
-def s370_e92a7f07(a0, a1, a2, a3, a4):
+def s370_cbeb3d3f9da8d19(a0, a1, a2, a3, a4):
     if type(a4) is not int or a4 >> 64: a4 = _integer(a4, 0, 18446744073709551615, '?a4')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     a1 = _array(a1, n2, a4, '?a1')
@@ -1438,7 +1438,7 @@ def s370_e92a7f07(a0, a1, a2, a3, a4):
     return n7
 
 
-def s592_bd4e9d22(a0, a1, a2, a3, a4, a5):
+def s592_64d8ce2b3ed3e03(a0, a1, a2, a3, a4, a5):
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
     if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
     a2 = _array(a2, n2, a3, '?a2')
@@ -1454,7 +1454,7 @@ def s592_bd4e9d22(a0, a1, a2, a3, a4, a5):
     raise _failed('?', n6(err), {'a1': a1, 'a2': a2, 'a3': a3, 'a4': a4, 'a5': a5})
 
 
-def s493_8c457282(a0, a1, a2, a3, a4, a5):
+def s493_607ca70ef75df3b(a0, a1, a2, a3, a4, a5):
     if type(a4) is not int or a4 >> 64: a4 = _integer(a4, 0, 18446744073709551615, '?a4')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
@@ -1467,7 +1467,7 @@ def s493_8c457282(a0, a1, a2, a3, a4, a5):
     return n7
 
 
-def s572_f4a21ec1(a0, a1, a2, a3, a4, a5):
+def s572_ab98f0e44cc3238(a0, a1, a2, a3, a4, a5):
     if type(a4) is not int or a4 >> 64: a4 = _integer(a4, 0, 18446744073709551615, '?a4')
     if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
     a2 = _array(a2, n2, a4, '?a2')
@@ -1483,7 +1483,7 @@ def s572_f4a21ec1(a0, a1, a2, a3, a4, a5):
     raise _failed('?', n6(err), {'a1': a1, 'a2': a2, 'a3': a3, 'a4': a4, 'a5': a5})
 
 
-def s763_756bb29f(a0, a1, a2, a3, a4, a5, a6, a7):
+def s763_f04488a6864ff59(a0, a1, a2, a3, a4, a5, a6, a7):
     if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
     if type(a5) is not int or a5 >> 32: a5 = _integer(a5, 0, 4294967295, '?a5')
@@ -1500,7 +1500,7 @@ def s763_756bb29f(a0, a1, a2, a3, a4, a5, a6, a7):
     return n7
 
 
-def s717_4a6910c9(a0, a1, a2, a3, a4, a5, a6, a7):
+def s717_19ae46804a3150eb(a0, a1, a2, a3, a4, a5, a6, a7):
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
     if type(a5) is not int or a5 >> 64: a5 = _integer(a5, 0, 18446744073709551615, '?a5')
     if type(a6) is not int or a6 >> 64: a6 = _integer(a6, 0, 18446744073709551615, '?a6')
@@ -1515,7 +1515,7 @@ def s717_4a6910c9(a0, a1, a2, a3, a4, a5, a6, a7):
     return None
 
 
-def s860_a6b2f11a(a0, a1, a2, a3, a4, a5, a6, a7):
+def s860_336c54dcfc8c3aa(a0, a1, a2, a3, a4, a5, a6, a7):
     if type(a4) is not int or a4 >> 32: a4 = _integer(a4, 0, 4294967295, '?a4')
     if type(a7) is not int or a7 >> 32: a7 = _integer(a7, 0, 4294967295, '?a7')
     if type(a1) is int and not a1 >> 64: a1 = _word(a1) if a1 else None
@@ -1535,7 +1535,7 @@ def s860_a6b2f11a(a0, a1, a2, a3, a4, a5, a6, a7):
     raise _failed('?', n3(err), {'a1': a1, 'a2': a2, 'a3': a3, 'a4': a4, 'a5': a5, 'a6': a6, 'a7': a7})
 
 
-def s1257_02d85b2d(a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10):
+def s1257_8fefeef8870545f(a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10):
     try:
         bits = a1 | a2 | a3 | a4 | a5 | a6 | a7
     except (TypeError, OverflowError):
@@ -1560,7 +1560,7 @@ def s1257_02d85b2d(a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10):
     return n6
 
 
-def s343_95f7edcc(a0, a2):
+def s343_18d2f823a5213bf2(a0, a2):
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     a1 = (n1 * a2)() if a2 else None
@@ -1571,7 +1571,7 @@ def s343_95f7edcc(a0, a2):
     return n5, _items(a1, min(a2_[0], a2), n1), a2_[0]
 
 
-def s362_d35e6982(a0, a2):
+def s362_177ede6876d66387(a0, a2):
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     a1 = (n2 * a2)() if a2 else None
@@ -1582,7 +1582,7 @@ def s362_d35e6982(a0, a2):
     return _items(a1, min(a2_[0], a2), n2), a2_[0]
 
 
-def s343_43956b3a(a0, a2):
+def s343_18d2f8a9a7433bf2(a0, a2):
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     a1 = (n2 * a2)() if a2 else None
@@ -1593,7 +1593,7 @@ def s343_43956b3a(a0, a2):
     return n6, _items(a1, min(a2_[0], a2), n2), a2_[0]
 
 
-def s290_189e084a(a0, a2):
+def s290_8459d5b50d3f4e7(a0, a2):
     if type(a2) is not n3: a2 = _integer(a2, -2147483648, 4294967295, '?a2')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     a1 = _new_struct(n2)
@@ -1603,7 +1603,7 @@ def s290_189e084a(a0, a2):
     return a1
 
 
-def s265_d0446e49(a0, a2):
+def s265_d58faed1855bce4(a0, a2):
     if type(a2) is not n3: a2 = _integer(a2, -2147483648, 4294967295, '?a2')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     a1 = _new_struct(n2)
@@ -1613,7 +1613,7 @@ def s265_d0446e49(a0, a2):
     return n6, a1
 
 
-def s296_568a7955(a0, a2):
+def s296_42cd6edd0da877d(a0, a2):
     if type(a2) is not n3: a2 = _integer(a2, -2147483648, 4294967295, '?a2')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     a1 = _new_struct(n2)
@@ -1623,7 +1623,7 @@ def s296_568a7955(a0, a2):
     return a1
 
 
-def s423_f380e1b4(a0, a3):
+def s423_1bbd7ab2c1fcd86f(a0, a3):
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     a1 = (n1 * a3)() if a3 else None
@@ -1635,7 +1635,7 @@ def s423_f380e1b4(a0, a3):
     return n6, _items(a1, min(a3_[0], a3), n1), _items(a2, min(a3_[0], a3), n2), a3_[0]
 
 
-def s187_6eca6ca5(a1):
+def s187_91c9046e8f6ba58(a1):
     a0 = _new_struct(n1)
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
     err = n3(a0, a1)
@@ -1644,7 +1644,7 @@ def s187_6eca6ca5(a1):
     return a0
 
 
-def s172_76612bf0(a1):
+def s172_1e4afde4bb342458(a1):
     a0 = _new_struct(n1)
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
     err = n3(a0, a1)
@@ -1653,7 +1653,7 @@ def s172_76612bf0(a1):
     return n5, a0
 
 
-def s193_a3a1d09f(a1):
+def s193_d29cf75a007b3a4(a1):
     a0 = _new_struct(n1)
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
     err = n3(a0, a1.value)
@@ -1662,7 +1662,7 @@ def s193_a3a1d09f(a1):
     return a0
 
 
-def s178_b237ab0d(a1):
+def s178_172a78e90cf6458f(a1):
     a0 = _new_struct(n1)
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
     err = n3(a0, a1.value)
@@ -1671,7 +1671,7 @@ def s178_b237ab0d(a1):
     return n5, a0
 
 
-def s140_f0eb4c90(a1):
+def s140_13a7a5de15535aa8(a1):
     a0 = n1()
     a1 = _by_value(a1, n2, '?a1')
     err = n3(a0, a1)
@@ -1680,7 +1680,7 @@ def s140_f0eb4c90(a1):
     return n5, a0
 
 
-def s225_3b5af08e(a1):
+def s225_1d6beb2436bb30d4(a1):
     a0 = n1()
     if type(a1) is int and not a1 >> 64: a1 = _word(a1) if a1 else None
     else: a1 = _pointer(a1, None, True, '?a1')
@@ -1690,7 +1690,7 @@ def s225_3b5af08e(a1):
     return n4, a0
 
 
-def s158_e7aa3852(a1):
+def s158_15c443ced42f76b0(a1):
     a0 = n1()
     if type(a1) is not bytes: a1 = _text(a1, '?a1')
     err = n2(a0, a1)
@@ -1699,7 +1699,7 @@ def s158_e7aa3852(a1):
     return n4, a0
 
 
-def s176_d6901bb1(a1):
+def s176_12caadbe485a032d(a1):
     a0 = n1()
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
     err = n3(a0, a1)
@@ -1708,7 +1708,7 @@ def s176_d6901bb1(a1):
     return a0
 
 
-def s161_dd159411(a1):
+def s161_1bc055c0ee27b6e7(a1):
     a0 = n1()
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
     err = n3(a0, a1)
@@ -1717,7 +1717,7 @@ def s161_dd159411(a1):
     return n5, a0
 
 
-def s182_1fe9eca3(a1):
+def s182_f0e92eeca01e904(a1):
     a0 = n1()
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
     err = n3(a0, a1.value)
@@ -1726,7 +1726,7 @@ def s182_1fe9eca3(a1):
     return a0
 
 
-def s167_ccc879a5(a1):
+def s167_2c8da9c0a171772(a1):
     a0 = n1()
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
     err = n3(a0, a1.value)
@@ -1735,7 +1735,7 @@ def s167_ccc879a5(a1):
     return n5, a0
 
 
-def s247_5e98b98d(a1):
+def s247_41aa52e34b92af1(a1):
     a0 = n1()
     try:
         a1_at = a1._at_ if type(a1) is n2 else _reference(a1, n2, '?a1')
@@ -1747,7 +1747,7 @@ def s247_5e98b98d(a1):
     return n5, a0
 
 
-def s186_5e44565b(a1):
+def s186_f118f74f8d2ded0(a1):
     if type(a1) is not int or a1 >> 32: a1 = _integer(a1, 0, 4294967295, '?a1')
     a0 = n1()
     err = n2(a0, a1)
@@ -1756,7 +1756,7 @@ def s186_5e44565b(a1):
     return n4, a0
 
 
-def s203_047b3300(a1):
+def s203_173317fe31b978fa(a1):
     if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
     a0 = n1()
     err = n2(a0, _word(a1))
@@ -1765,7 +1765,7 @@ def s203_047b3300(a1):
     return n4, a0
 
 
-def s332_53017dfd(a1):
+def s332_10c55b110465aba3(a1):
     if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
     try:
         a0, a0_at = cell = n1()
@@ -1779,7 +1779,7 @@ def s332_53017dfd(a1):
     return n6, result or 0
 
 
-def s223_ee12acb5(a1):
+def s223_cd37e9da552354f(a1):
     if type(a1) is not int or not -2147483648 <= a1 <= 2147483647: a1 = _integer(a1, -2147483648, 2147483647, '?a1')
     a0 = n1()
     err = n2(a0, a1)
@@ -1788,7 +1788,7 @@ def s223_ee12acb5(a1):
     return n4, a0
 
 
-def s300_18bb4796(a1):
+def s300_12243d7947193a6f(a1):
     try:
         a0, a0_at = cell = n1()
     except IndexError:
@@ -1802,7 +1802,7 @@ def s300_18bb4796(a1):
     return result
 
 
-def s285_ea488724(a1):
+def s285_1fb6946a1a03de3f(a1):
     try:
         a0, a0_at = cell = n1()
     except IndexError:
@@ -1816,7 +1816,7 @@ def s285_ea488724(a1):
     return n7, result
 
 
-def s306_890654a0(a1):
+def s306_191520f0db49506d(a1):
     try:
         a0, a0_at = cell = n1()
     except IndexError:
@@ -1830,7 +1830,7 @@ def s306_890654a0(a1):
     return result
 
 
-def s291_b4025659(a1):
+def s291_1ce58d8392cfe7c2(a1):
     try:
         a0, a0_at = cell = n1()
     except IndexError:
@@ -1844,7 +1844,7 @@ def s291_b4025659(a1):
     return n7, result
 
 
-def s192_cc60dcb3(a1, a0):
+def s192_16cb33ab583b7838(a1, a0):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     err = n2(a0, _byref(a1))
     if not err:
@@ -1853,7 +1853,7 @@ def s192_cc60dcb3(a1, a0):
     raise _failed('?', n3(err), {'a0': a0})
 
 
-def s246_6d13c15b(a1, a2):
+def s246_22d0744d4f8ee4f(a1, a2):
     a0 = n1()
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
     if type(a2) is not bytes: a2 = _text(a2, '?a2')
@@ -1863,7 +1863,7 @@ def s246_6d13c15b(a1, a2):
     return a0
 
 
-def s221_505bc704(a1, a2):
+def s221_1691691586f82876(a1, a2):
     a0 = n1()
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
     if type(a2) is not bytes: a2 = _text(a2, '?a2')
@@ -1873,7 +1873,7 @@ def s221_505bc704(a1, a2):
     return n5, a0
 
 
-def s310_0a70cd5c(a1, a2):
+def s310_dd7d816da4dc2fb(a1, a2):
     a0 = n1()
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
     try:
@@ -1886,7 +1886,7 @@ def s310_0a70cd5c(a1, a2):
     return n6, a0
 
 
-def s313_54657cd9(a1, a2):
+def s313_7577e7a3b7ec37(a1, a2):
     if type(a1) is not int or a1 >> 32: a1 = _integer(a1, 0, 4294967295, '?a1')
     a0 = (n1 * a1)() if a1 else None
     if type(a2) is not n2: a2 = _handle(a2, n2, '?a2')
@@ -1896,7 +1896,7 @@ def s313_54657cd9(a1, a2):
     return _items(a0, a1, n1)
 
 
-def s266_9b735117(a1, a2):
+def s266_1a9352d3d7df97c9(a1, a2):
     if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
     a0 = n1()
     if type(a2) is not n2: a2 = _handle(a2, n2, '?a2')
@@ -1906,7 +1906,7 @@ def s266_9b735117(a1, a2):
     return n5, a0
 
 
-def s291_4236a2f9(a1, a2):
+def s291_8ab67f21d10c0c9(a1, a2):
     if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
     if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
     a0 = n1()
@@ -1916,7 +1916,7 @@ def s291_4236a2f9(a1, a2):
     return n4, a0
 
 
-def s339_af163543(a1, a2):
+def s339_572a2001f9fe8b8(a1, a2):
     if type(a1) is not int or not 0 <= a1 <= 2147483647: a1 = _integer(a1, 0, 2147483647, '?a1')
     a0 = (n1 * a1)() if a1 else None
     if type(a2) is not n2: a2 = _handle(a2, n2, '?a2')
@@ -1926,7 +1926,7 @@ def s339_af163543(a1, a2):
     return a0.raw if a0 else b''
 
 
-def s314_49153e9e(a1, a2):
+def s314_1a4e316c88ca1ac9(a1, a2):
     if type(a1) is not int or not 0 <= a1 <= 2147483647: a1 = _integer(a1, 0, 2147483647, '?a1')
     a0 = (n1 * a1)() if a1 else None
     if type(a2) is not n2: a2 = _handle(a2, n2, '?a2')
@@ -1936,7 +1936,7 @@ def s314_49153e9e(a1, a2):
     return n5, a0.raw if a0 else b''
 
 
-def s436_bf42287a(a1, a2):
+def s436_73596572f5b5165(a1, a2):
     if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
     take, give, new, get, _ = n1[a1]
     try:
@@ -1952,7 +1952,7 @@ def s436_bf42287a(a1, a2):
     return result
 
 
-def s411_6bff870a(a1, a2):
+def s411_472dab5250ffd31(a1, a2):
     if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
     take, give, new, get, _ = n1[a1]
     try:
@@ -1968,7 +1968,7 @@ def s411_6bff870a(a1, a2):
     return n6, result
 
 
-def s401_f9485d4b(a1, a2):
+def s401_15ff947197bcd2e3(a1, a2):
     if type(a1) is not n4: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
     try:
         a0, a0_at = cell = n1()
@@ -1983,7 +1983,7 @@ def s401_f9485d4b(a1, a2):
     return result
 
 
-def s376_d1cca981(a1, a2):
+def s376_f50c96f4f6c98ec(a1, a2):
     if type(a1) is not n4: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
     try:
         a0, a0_at = cell = n1()
@@ -1998,7 +1998,7 @@ def s376_d1cca981(a1, a2):
     return n8, result
 
 
-def s254_6b865596(a1, a2):
+def s254_8f6c25342176d19(a1, a2):
     if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
     a0 = n1()
     a1 = _array(a1, n2, a2, '?a1')
@@ -2008,7 +2008,7 @@ def s254_6b865596(a1, a2):
     return a0
 
 
-def s228_6fefbd90(a1, a2):
+def s228_1a95bbeb422494e3(a1, a2):
     if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
     a0 = n1()
     a1 = _by_value(a1, n2, '?a1')
@@ -2018,7 +2018,7 @@ def s228_6fefbd90(a1, a2):
     return n5, a0
 
 
-def s274_423ac7f6(a1, a2):
+def s274_c5be9ced78877bc(a1, a2):
     if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
     a0 = n1()
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
@@ -2028,7 +2028,7 @@ def s274_423ac7f6(a1, a2):
     return a0
 
 
-def s249_20247426(a1, a2):
+def s249_ad039151da582dc(a1, a2):
     if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
     a0 = n1()
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
@@ -2038,7 +2038,7 @@ def s249_20247426(a1, a2):
     return n5, a0
 
 
-def s255_de0e0d20(a1, a2):
+def s255_d9e41638ceb302c(a1, a2):
     if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
     a0 = n1()
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
@@ -2048,7 +2048,7 @@ def s255_de0e0d20(a1, a2):
     return n5, a0
 
 
-def s266_44b5a06c(a1, a2):
+def s266_d0adc920f467b8d(a1, a2):
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
     a0 = n1()
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
@@ -2058,7 +2058,7 @@ def s266_44b5a06c(a1, a2):
     return n5, a0
 
 
-def s357_c4d988f0(a1, a2):
+def s357_1abb768904e0ae55(a1, a2):
     if type(a2) is not n3: a2 = _integer(a2, -2147483648, 4294967295, '?a2')
     a0 = n1()
     try:
@@ -2071,7 +2071,7 @@ def s357_c4d988f0(a1, a2):
     return a0
 
 
-def s332_17a971b0(a1, a2):
+def s332_2b89f27b16ce864(a1, a2):
     if type(a2) is not n3: a2 = _integer(a2, -2147483648, 4294967295, '?a2')
     a0 = n1()
     try:
@@ -2084,7 +2084,7 @@ def s332_17a971b0(a1, a2):
     return n6, a0
 
 
-def s481_900c0acb(a1, a2):
+def s481_150b632268c0dc2(a1, a2):
     if type(a2) is not n5: a2 = _integer(a2, -2147483648, 4294967295, '?a2')
     try:
         a0, a0_at = cell = n1()
@@ -2102,7 +2102,7 @@ def s481_900c0acb(a1, a2):
     return result
 
 
-def s456_e830f2f7(a1, a2):
+def s456_f3ca7b4592e77bd(a1, a2):
     if type(a2) is not n5: a2 = _integer(a2, -2147483648, 4294967295, '?a2')
     try:
         a0, a0_at = cell = n1()
@@ -2120,7 +2120,7 @@ def s456_e830f2f7(a1, a2):
     return n8, result
 
 
-def s373_83cfcb92(a1, a2):
+def s373_16238fccecb79c33(a1, a2):
     try:
         a0, a0_at = cell = n1()
     except IndexError:
@@ -2135,7 +2135,7 @@ def s373_83cfcb92(a1, a2):
     return result
 
 
-def s348_7e3efa7d(a1, a2):
+def s348_5ff0ac93d3444d2(a1, a2):
     try:
         a0, a0_at = cell = n1()
     except IndexError:
@@ -2150,7 +2150,7 @@ def s348_7e3efa7d(a1, a2):
     return n7, result
 
 
-def s385_be16d3cd(a1, a2):
+def s385_1875f6b4503778ac(a1, a2):
     try:
         a0, a0_at = cell = n1()
     except IndexError:
@@ -2165,7 +2165,7 @@ def s385_be16d3cd(a1, a2):
     return result
 
 
-def s459_cf9c0b66(a1, a2):
+def s459_1114592556f6f417(a1, a2):
     try:
         a0, a0_at = cell = n1()
     except IndexError:
@@ -2183,7 +2183,7 @@ def s459_cf9c0b66(a1, a2):
     return result
 
 
-def s463_7cc67fb0(a1, a2):
+def s463_f0e53aad46dbac7(a1, a2):
     try:
         a0, a0_at = cell = n1()
     except IndexError:
@@ -2201,7 +2201,7 @@ def s463_7cc67fb0(a1, a2):
     return n4[result]
 
 
-def s545_c4ce1e00(a1, a2, a3):
+def s545_2473c0ef64a5582(a1, a2, a3):
     a0 = n1()
     try:
         a1_at = a1._at_ if type(a1) is n2 else _reference(a1, n2, '?a1')
@@ -2221,7 +2221,7 @@ def s545_c4ce1e00(a1, a2, a3):
     return n7, a0
 
 
-def s329_e3919857(a1, a2, a3):
+def s329_e1ef8d184ea5e10(a1, a2, a3):
     if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
     a0 = n1()
     if type(a2) is not n2: a2 = _handle(a2, n2, '?a2')
@@ -2232,7 +2232,7 @@ def s329_e3919857(a1, a2, a3):
     return n6, a0
 
 
-def s457_dcafa40c(a1, a2, a3):
+def s457_1dc1592d2e804105(a1, a2, a3):
     if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
     a0 = n1()
@@ -2246,7 +2246,7 @@ def s457_dcafa40c(a1, a2, a3):
     return n5, a0
 
 
-def s474_3b3ba2e1(a1, a2, a3):
+def s474_70d6953591b54fc(a1, a2, a3):
     if type(a1) is not n4: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
     try:
         a0, a0_at = cell = n1()
@@ -2262,7 +2262,7 @@ def s474_3b3ba2e1(a1, a2, a3):
     return result
 
 
-def s383_25c7ccc6(a1, a2, a3):
+def s383_1a8b19a996b3e1c8(a1, a2, a3):
     if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
     if type(a3) is not int or a3 >> 32: a3 = _integer(a3, 0, 4294967295, '?a3')
     a0 = _new_struct(n1)
@@ -2273,7 +2273,7 @@ def s383_25c7ccc6(a1, a2, a3):
     return a0
 
 
-def s348_bbb2952f(a1, a2, a3):
+def s348_18ec1c56e598a275(a1, a2, a3):
     if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
     if type(a3) is not int or a3 >> 32: a3 = _integer(a3, 0, 4294967295, '?a3')
     a0 = _new_struct(n1)
@@ -2284,7 +2284,7 @@ def s348_bbb2952f(a1, a2, a3):
     return n5, a0
 
 
-def s550_78bb52f9(a1, a2, a3):
+def s550_ecd29013eb082de(a1, a2, a3):
     if type(a2) is not int or not -2147483648 <= a2 <= 2147483647: a2 = _integer(a2, -2147483648, 2147483647, '?a2')
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
     try:
@@ -2300,7 +2300,7 @@ def s550_78bb52f9(a1, a2, a3):
     return result
 
 
-def s515_05089d9e(a1, a2, a3):
+def s515_130ecb82b773ee6a(a1, a2, a3):
     if type(a2) is not int or not -2147483648 <= a2 <= 2147483647: a2 = _integer(a2, -2147483648, 2147483647, '?a2')
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
     try:
@@ -2316,7 +2316,7 @@ def s515_05089d9e(a1, a2, a3):
     return n7, result
 
 
-def s570_b950ba95(a1, a2, a3):
+def s570_1c70718010e78260(a1, a2, a3):
     if type(a2) is not int or not -2147483648 <= a2 <= 2147483647: a2 = _integer(a2, -2147483648, 2147483647, '?a2')
     if type(a3) is not int or not -2147483648 <= a3 <= 2147483647: a3 = _integer(a3, -2147483648, 2147483647, '?a3')
     try:
@@ -2332,7 +2332,7 @@ def s570_b950ba95(a1, a2, a3):
     return result
 
 
-def s327_650618dc(a1, a2, a3):
+def s327_1580c01b78630657(a1, a2, a3):
     if type(a2) is not n2: a2 = _integer(a2, -2147483648, 4294967295, '?a2')
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
     a0 = n1()
@@ -2343,7 +2343,7 @@ def s327_650618dc(a1, a2, a3):
     return n5, a0
 
 
-def s516_69eb9563(a1, a2, a3):
+def s516_168caedda54556e1(a1, a2, a3):
     if type(a2) is not n3: a2 = _integer(a2, -2147483648, 4294967295, '?a2')
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
     take, give, new, get, _ = n1[a2]
@@ -2360,7 +2360,7 @@ def s516_69eb9563(a1, a2, a3):
     return n6, result
 
 
-def s377_a72ed78a(a1, a2, a3):
+def s377_d47f9d12b08a511(a1, a2, a3):
     if type(a3) is not int or a3 >> 32: a3 = _integer(a3, 0, 4294967295, '?a3')
     a0 = n1()
     try:
@@ -2374,7 +2374,7 @@ def s377_a72ed78a(a1, a2, a3):
     return n6, a0
 
 
-def s476_b72e5a6c(a1, a2, a3, a4):
+def s476_1227a88db123548d(a1, a2, a3, a4):
     if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
     if type(a4) is not int or a4 >> 64: a4 = _integer(a4, 0, 18446744073709551615, '?a4')
@@ -2386,7 +2386,7 @@ def s476_b72e5a6c(a1, a2, a3, a4):
     return n5, a0
 
 
-def s476_d550f18e(a1, a2, a3, a4):
+def s476_382064c55322e00(a1, a2, a3, a4):
     if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
     a0 = n1()
     if type(a1) is int and not a1 >> 64: a1 = _word(a1) if a1 else None
@@ -2400,7 +2400,7 @@ def s476_d550f18e(a1, a2, a3, a4):
     return n5, a0
 
 
-def s445_9ef153d9(a1, a2, a3, a4):
+def s445_6ccf637084ab864(a1, a2, a3, a4):
     if type(a3) is not int or a3 >> 32: a3 = _integer(a3, 0, 4294967295, '?a3')
     if type(a4) is not int or a4 >> 32: a4 = _integer(a4, 0, 4294967295, '?a4')
     a0 = n1()
@@ -2412,7 +2412,7 @@ def s445_9ef153d9(a1, a2, a3, a4):
     return a0
 
 
-def s372_89c4807f(a1, a2, a3, a4):
+def s372_13f2f949cd9797b0(a1, a2, a3, a4):
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
     a0 = n1()
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
@@ -2424,7 +2424,7 @@ def s372_89c4807f(a1, a2, a3, a4):
     return n7, a0
 
 
-def s503_6373116f(a1, a2, a3, a4):
+def s503_1df37c1d388a3be9(a1, a2, a3, a4):
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
     a0 = n1()
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
@@ -2439,7 +2439,7 @@ def s503_6373116f(a1, a2, a3, a4):
     return a0
 
 
-def s458_83785294(a1, a2, a3, a4):
+def s458_1692ae16c7648817(a1, a2, a3, a4):
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
     a0 = n1()
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
@@ -2454,7 +2454,7 @@ def s458_83785294(a1, a2, a3, a4):
     return n7, a0
 
 
-def s591_fd99ddb0(a1, a2, a4, a5):
+def s591_e43f8c340f76c9d(a1, a2, a4, a5):
     if type(a1) is not int or a1 >> 32: a1 = _integer(a1, 0, 4294967295, '?a1')
     if type(a4) is not int or a4 >> 32: a4 = _integer(a4, 0, 4294967295, '?a4')
     a0 = (n1 * a1)() if a1 else None
@@ -2470,7 +2470,7 @@ def s591_fd99ddb0(a1, a2, a4, a5):
     return _items(a0, a1, n1), a3
 
 
-def s827_e1a341e2(a1, a2, a4, a5):
+def s827_8bf16d1ee4194b3(a1, a2, a4, a5):
     try:
         bits = a1 | a4 | a5
     except (TypeError, OverflowError):
@@ -2492,7 +2492,7 @@ def s827_e1a341e2(a1, a2, a4, a5):
     return _items(a0, min(a1_[0], a1), n1), a1_[0], a3
 
 
-def s201_3543ccd7(a2):
+def s201_19f37f83147046a4(a2):
     a0 = n1()
     a1 = n2()
     if type(a2) is not n3: a2 = _handle(a2, n3, '?a2')
@@ -2502,7 +2502,7 @@ def s201_3543ccd7(a2):
     return a0, a1[0]
 
 
-def s192_f57b31e2(a2):
+def s192_100f3e239beb7f71(a2):
     a0 = n1()
     a1 = n2()
     if type(a2) is not n3: a2 = _handle(a2, n3, '?a2')
@@ -2512,7 +2512,7 @@ def s192_f57b31e2(a2):
     return n6, a0, a1[0]
 
 
-def s271_b9e8015d(a2, a3):
+def s271_15090fffc2b260a(a2, a3):
     a0 = n1()
     a1 = n2()
     if type(a2) is not n3: a2 = _handle(a2, n3, '?a2')
@@ -2523,7 +2523,7 @@ def s271_b9e8015d(a2, a3):
     return a0, a1[0]
 
 
-def s252_6f6f595b(a2, a3):
+def s252_23d147c2df289fc(a2, a3):
     a0 = n1()
     a1 = n2()
     if type(a2) is not n3: a2 = _handle(a2, n3, '?a2')
@@ -2534,7 +2534,7 @@ def s252_6f6f595b(a2, a3):
     return n6, a0, a1[0]
 
 
-def s529_78a55ff6(a2, a3, a4, a5):
+def s529_85a5fbf3aecc192(a2, a3, a4, a5):
     if type(a4) is not int or a4 >> 64: a4 = _integer(a4, 0, 18446744073709551615, '?a4')
     if type(a5) is not int or not -2147483648 <= a5 <= 2147483647: a5 = _integer(a5, -2147483648, 2147483647, '?a5')
     a0 = n1()
@@ -2547,7 +2547,7 @@ def s529_78a55ff6(a2, a3, a4, a5):
     return a0[0], a1[0]
 
 
-def s490_0806d1c5(a2, a3, a4, a5):
+def s490_1ecce1a07c1bc7dc(a2, a3, a4, a5):
     if type(a4) is not int or a4 >> 64: a4 = _integer(a4, 0, 18446744073709551615, '?a4')
     if type(a5) is not int or not -2147483648 <= a5 <= 2147483647: a5 = _integer(a5, -2147483648, 2147483647, '?a5')
     a0 = n1()
@@ -2560,7 +2560,7 @@ def s490_0806d1c5(a2, a3, a4, a5):
     return n6, a0[0], a1[0]
 
 
-def s442_156c242e(a3, a0, a1, a2):
+def s442_bde7184221999d5(a3, a0, a1, a2):
     if type(a0) is not int or a0 >> 32: a0 = _integer(a0, 0, 4294967295, '?a0')
     a1 = _array(a1, n1, a0, '?a1')
     if type(a2) is int and not a2 >> 64: a2 = _word(a2) if a2 else None
@@ -2574,7 +2574,7 @@ def s442_156c242e(a3, a0, a1, a2):
     raise _failed('?', n3(err), {'a0': a0, 'a1': a1, 'a2': a2})
 
 
-def s1835_2162aed2(tensorDataType, tensorRank, globalAddress, globalDim, globalStrides, boxDim, elementStrides, interleave, swizzle, l2Promotion, oobFill):
+def s1835_3e734432925bb9b(tensorDataType, tensorRank, globalAddress, globalDim, globalStrides, boxDim, elementStrides, interleave, swizzle, l2Promotion, oobFill):
     if type(tensorDataType) is not n2: tensorDataType = _integer(tensorDataType, -2147483648, 4294967295, '?tensorDataType')
     if type(interleave) is not n5: interleave = _integer(interleave, -2147483648, 4294967295, '?interleave')
     if type(swizzle) is not n6: swizzle = _integer(swizzle, -2147483648, 4294967295, '?swizzle')
@@ -2594,7 +2594,7 @@ def s1835_2162aed2(tensorDataType, tensorRank, globalAddress, globalDim, globalS
     return tensorMap
 
 
-def s2495_6901beff(tensorDataType, tensorRank, globalAddress, globalDim, globalStrides, pixelBoxLowerCorner, pixelBoxUpperCorner, channelsPerPixel, pixelsPerColumn, elementStrides, interleave, swizzle, l2Promotion, oobFill):
+def s2495_1895a9136e017678(tensorDataType, tensorRank, globalAddress, globalDim, globalStrides, pixelBoxLowerCorner, pixelBoxUpperCorner, channelsPerPixel, pixelsPerColumn, elementStrides, interleave, swizzle, l2Promotion, oobFill):
     if type(tensorDataType) is not n2: tensorDataType = _integer(tensorDataType, -2147483648, 4294967295, '?tensorDataType')
     if type(interleave) is not n6: interleave = _integer(interleave, -2147483648, 4294967295, '?interleave')
     if type(swizzle) is not n7: swizzle = _integer(swizzle, -2147483648, 4294967295, '?swizzle')
@@ -2617,7 +2617,7 @@ def s2495_6901beff(tensorDataType, tensorRank, globalAddress, globalDim, globalS
     return tensorMap
 
 
-def s2892_d4f8bb96(tensorDataType, tensorRank, globalAddress, globalDim, globalStrides, pixelBoxLowerCornerWidth, pixelBoxUpperCornerWidth, channelsPerPixel, pixelsPerColumn, elementStrides, interleave, mode, swizzle, l2Promotion, oobFill):
+def s2892_458db705162db70(tensorDataType, tensorRank, globalAddress, globalDim, globalStrides, pixelBoxLowerCornerWidth, pixelBoxUpperCornerWidth, channelsPerPixel, pixelsPerColumn, elementStrides, interleave, mode, swizzle, l2Promotion, oobFill):
     if type(tensorDataType) is not n2: tensorDataType = _integer(tensorDataType, -2147483648, 4294967295, '?tensorDataType')
     if type(pixelBoxLowerCornerWidth) is not int or not -2147483648 <= pixelBoxLowerCornerWidth <= 2147483647: pixelBoxLowerCornerWidth = _integer(pixelBoxLowerCornerWidth, -2147483648, 2147483647, '?pixelBoxLowerCornerWidth')
     if type(pixelBoxUpperCornerWidth) is not int or not -2147483648 <= pixelBoxUpperCornerWidth <= 2147483647: pixelBoxUpperCornerWidth = _integer(pixelBoxUpperCornerWidth, -2147483648, 2147483647, '?pixelBoxUpperCornerWidth')
