@@ -9,11 +9,11 @@ import sys
 from collections.abc import Sequence
 
 from . import __version__
-from ._doctor.machine import this_machine
-from ._doctor.problems import problems
-from ._doctor.report import as_json, as_text
-from ._ranks import main as ranks
-from ._vendor import main as vendor
+from ._commands.doctor.machine import this_machine
+from ._commands.doctor.problems import problems
+from ._commands.doctor.report import as_json, as_text
+from ._commands.ranks import main as ranks
+from ._commands.vendor import main as vendor
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given[:1] == ["ranks"]:
         return ranks(given[1:], f"python -m {__package__} ranks")
     if given[:1] == ["top"]:
-        from ._top.command import main as top
+        from ._commands.top.command import main as top
 
         return top(given[1:], f"python -m {__package__}")
     parser = argparse.ArgumentParser(

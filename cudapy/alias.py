@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import sys
 
-from ._alias.finder import PACKAGES, Finder
+from ._commands.alias.finder import PACKAGES, Finder
 
 __all__ = ["PACKAGES", "install"]
 
@@ -51,12 +51,12 @@ def install(*packages: str, children: bool = False) -> None:
             f"{there} are aliased in this process already: {', '.join(chosen)} cannot be instead"
         )
     if children:
-        from ._launcher.children import tell
+        from ._commands.launcher.children import tell
 
         tell("CUDAPY_ALIAS", __name__, *chosen)
 
 
 if __name__ == "__main__":
-    from ._alias.command import main
+    from ._commands.alias.command import main
 
     main(sys.argv[1:])

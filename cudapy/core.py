@@ -45,6 +45,7 @@ import importlib
 import sys
 from typing import TYPE_CHECKING, Any
 
+from ._bindings.errors import CUDAError, CUDAOutOfMemoryError
 from ._core.compile.linker import Linker, LinkerOptions, LinkError
 from ._core.compile.program import CompileError, Program
 from ._core.compile.program_cache import FileStreamProgramCache, InMemoryProgramCache, ProgramCacheResource
@@ -88,7 +89,6 @@ from ._core.streams.stream import (
     StreamOptions,
     default_stream,
 )
-from ._errors import CUDAError, CUDAOutOfMemoryError
 
 if TYPE_CHECKING:
     from ._core.arrays.tensor_map import TensorMapDescriptor
@@ -230,12 +230,12 @@ if not TYPE_CHECKING:
         try:
             module = importlib.import_module(f"._core.{_LATER[name]}", __package__)
         except ModuleNotFoundError:
-            from . import _vendored
+            from ._commands.vendored import left_out
 
-            left_out = _vendored.left_out("nccl") if _LATER[name].startswith("collectives.") else ""
-            if not left_out:
+            hint = left_out("nccl") if _LATER[name].startswith("collectives.") else ""
+            if not hint:
                 raise
-            raise ImportError(f"{__name__} has no {name}: {left_out}", name=__name__) from None
+            raise ImportError(f"{__name__} has no {name}: {hint}", name=__name__) from None
         value = globals()[name] = getattr(module, name)
         return value
 

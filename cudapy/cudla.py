@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import ctypes
 
-from ._errors import Raiser
+from ._bindings.errors import Raiser
+from ._bindings.libraries import loader, meanings
 from ._ffi.lazy_types import on_demand, with_dtypes
 from ._ffi.library import Checked, Library
 from ._ffi.snake_case import Face, FaceError
-from ._libraries import loader, meanings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

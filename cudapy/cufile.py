@@ -20,11 +20,11 @@ from __future__ import annotations
 import ctypes
 import os
 
-from ._errors import CUDAError, Raiser
+from ._bindings.errors import CUDAError, Raiser
+from ._bindings.libraries import meanings
 from ._ffi.lazy_types import on_demand, with_dtypes
 from ._ffi.library import Checked, Library, SymbolNotFound
 from ._ffi.snake_case import Face, FaceError
-from ._libraries import meanings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,11 +13,11 @@ from __future__ import annotations
 import ctypes
 import sys
 
-from ._errors import DriverLog, Raiser
+from ._bindings.errors import DriverLog, Raiser
+from ._bindings.libraries import loader, meanings, suffixes
 from ._ffi.lazy_types import on_demand
 from ._ffi.library import Checked, Library, SymbolNotFound, either, padded, renamed, two_forms
 from ._ffi.sizes import sizeof as sizeof
-from ._libraries import loader, meanings, suffixes
 from ._repeated_launch import with_repeated_launches
 
 TYPE_CHECKING = False

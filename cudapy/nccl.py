@@ -16,11 +16,11 @@ The pnccl functions are the same ones under a second name, for profilers, and ar
 
 from __future__ import annotations
 
-from ._errors import Raiser
+from ._bindings.errors import Raiser
+from ._bindings.libraries import loader, meanings
 from ._ffi.lazy_types import on_demand
 from ._ffi.library import Checked, Library
 from ._ffi.snake_case import Face, FaceError
-from ._libraries import loader, meanings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

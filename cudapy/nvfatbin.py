@@ -12,11 +12,11 @@ that is as long as nvFatbinSize says, and fills it in place. The library came wi
 
 from __future__ import annotations
 
-from ._errors import Raiser
+from ._bindings.errors import Raiser
+from ._bindings.libraries import loader, meanings
 from ._ffi.lazy_types import on_demand
 from ._ffi.library import Checked, Library
 from ._ffi.snake_case import Face, FaceError
-from ._libraries import loader, meanings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,11 +15,11 @@ they all lead to the same code. CUDA 12.0 to 12.2 have no other name than the fi
 
 from __future__ import annotations
 
-from ._errors import Raiser
+from ._bindings.errors import Raiser
+from ._bindings.libraries import loader, meanings
 from ._ffi.lazy_types import on_demand
 from ._ffi.library import Checked, Library
 from ._ffi.snake_case import Face, FaceError
-from ._libraries import loader, meanings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

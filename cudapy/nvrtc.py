@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import sys
 
-from ._errors import Raiser
+from ._bindings.errors import Raiser
+from ._bindings.libraries import loader, meanings
 from ._ffi.lazy_types import on_demand
 from ._ffi.library import Checked, Library
 from ._ffi.sizes import sizeof as sizeof
-from ._libraries import loader, meanings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -23,7 +23,6 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from . import _forks
 from ._pathfinder.errors import (
     BitcodeLibNotFoundError,
     DynamicLibNotAvailableError,
@@ -59,6 +58,7 @@ from ._pathfinder.nvidia import (
 )
 from ._pathfinder.opened import path_of
 from ._pathfinder.places import Candidate, Host, Place, newest, this_host
+from ._process import forks
 
 __version__ = "1.9.1"
 """The release of cuda.pathfinder whose API this module has."""
@@ -244,7 +244,7 @@ _registered: dict[str, _Registered] = {}
 _lock = threading.RLock()  # a finalizer may come by that needs a library, too
 
 
-@_forks.in_child
+@forks.in_child
 def _unlock() -> None:
     """In a process that was forked while another thread held it."""
     global _lock
@@ -271,12 +271,12 @@ def _choose_driver() -> None:
             raise
         provide = None
     if provide is None:
-        from . import _vendored
+        from ._commands.vendored import left_out
 
-        left_out = _vendored.left_out("simulator") if name == "simulator" else ""
+        hint = left_out("simulator") if name == "simulator" else ""
         raise ValueError(
             f"CUDAPY_DRIVER is {name!r}, but there is no module {module} with a function provide(): "
-            + (left_out or "it must be 'simulator', the name of such a module, or unset")
+            + (hint or "it must be 'simulator', the name of such a module, or unset")
         )
     provide()
     _chosen = name
@@ -402,9 +402,9 @@ def _message(library: Library, major: int | None, tried: Sequence[str], broken: 
     if broken:
         problem = f"{name} was found but cannot be loaded"
     if library.from_driver:
-        from . import _vendored
+        from ._commands.vendored import left_out
 
-        without_gpu = _vendored.left_out("simulator") or SIMULATED
+        without_gpu = left_out("simulator") or SIMULATED
         fix = f"{DRIVER}; {without_gpu}" if library.name == "cuda" else DRIVER
     else:
         fix = f"pip install {library.packages[0]} for CUDA 13, or {library.packages[1]} for CUDA 12"

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import ctypes
 
-from ._errors import DriverLog, Raiser
+from ._bindings.errors import DriverLog, Raiser
+from ._bindings.libraries import loader, meanings, suffixes
 from ._ffi.lazy_types import on_demand
 from ._ffi.library import Checked, Library, SymbolNotFound, either, padded, two_forms
 from ._ffi.sizes import sizeof as sizeof
-from ._libraries import loader, meanings, suffixes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,16 +14,16 @@ from typing import Any
 import pytest
 
 import cudapy
-from cudapy._alias.finder import Finder
+from cudapy._commands.alias.finder import Finder
 
 ROOT = Path(__file__).parents[1]
-SITE = ROOT / "cudapy" / "_launcher" / "site"
+SITE = ROOT / "cudapy" / "_commands" / "launcher" / "site"
 
 
 LAUNCHER = f"""
 import sys
 sys.path.append({str(ROOT)!r})
-from cudapy._alias.command import main
+from cudapy._commands.alias.command import main
 main(sys.argv[1:])
 """
 """`python -m cudapy.alias` with a cudapy that PYTHONPATH does not lead to."""
@@ -255,7 +255,13 @@ new = sorted(name for name in set(sys.modules) - before if name.startswith("cuda
 import json; print(json.dumps(new))
 """
     done = start("-c", code, cwd=tmp_path)
-    assert json.loads(done.stdout) == ["cudapy", "cudapy._alias", "cudapy._alias.finder", "cudapy.alias"]
+    assert json.loads(done.stdout) == [
+        "cudapy",
+        "cudapy._commands",
+        "cudapy._commands.alias",
+        "cudapy._commands.alias.finder",
+        "cudapy.alias",
+    ]
 
 
 def test_every_module_of_the_table_is_there() -> None:

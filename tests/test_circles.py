@@ -10,7 +10,7 @@ import pytest
 from .test_layers import FILES, PACKAGE, imports
 
 ALLOWED = {
-    "_alias": 1,
+    "_commands": 1,
     "_core": 52,
     "_ffi": 2,
     "_pathfinder": 1,

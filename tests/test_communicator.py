@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cudapy._bindings.errors import CUDAError
 from cudapy._core.arrays.element_types import Element
 from cudapy._core.collectives import launcher, rendezvous
 from cudapy._core.collectives.element import BYTES, Kind, kind_of, kind_of_element
 from cudapy._core.collectives.failure import CollectiveError, failure
 from cudapy._core.collectives.small_float import FORMATS, pattern
-from cudapy._errors import CUDAError
 from cudapy.nccl import ncclDataType_t, ncclResult_t
 
 KEY = bytes(range(128))

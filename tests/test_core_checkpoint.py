@@ -11,7 +11,7 @@ import pytest
 from .stub import module
 from .stub.record import Stub
 
-checkpoint, driver, errors = module("_core.modules.checkpoint"), module("driver"), module("_errors")
+checkpoint, driver, errors = module("_core.modules.checkpoint"), module("driver"), module("_bindings.errors")
 FIRST, SECOND = bytes(range(16)), bytes(range(16, 32))
 UUID = "00010203-0405-0607-0809-0a0b0c0d0e0f"
 

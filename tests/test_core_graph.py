@@ -335,7 +335,7 @@ def test_an_executable_is_destroyed_once(definition: Any, stub: Stub) -> None:
     gc.collect()
     assert symbols(stub).count("cuGraphExecDestroy") == 1
     stub.status = 1
-    with pytest.raises(module("_errors").CUDAError):
+    with pytest.raises(module("_bindings.errors").CUDAError):
         definition.instantiate()
 
 
@@ -359,11 +359,13 @@ def test_a_stream_of_another_context_is_named(definition: Any, stub: Stub) -> No
     graph.launch(stream)
     assert "cuGraphLaunch" in symbols(stub)
     graph._launch = lambda *_: 1
-    with pytest.raises(module("_errors").CUDAError, match="The stream belongs to <Context 0x") as caught:
+    with pytest.raises(
+        module("_bindings.errors").CUDAError, match="The stream belongs to <Context 0x"
+    ) as caught:
         graph.launch(stream)
     assert caught.value.code == 1 and caught.value.function == "cuGraphLaunch"
     graph._context = int(stream.context.handle)
-    with pytest.raises(module("_errors").CUDAError) as caught:
+    with pytest.raises(module("_bindings.errors").CUDAError) as caught:
         graph.launch(stream)
     assert "belongs" not in str(caught.value)
 
@@ -404,7 +406,7 @@ def test_a_capture_ends_with_its_builder(builder: Any, stub: Stub, monkeypatch: 
 def test_a_capture_that_fails_is_over(builder: Any, stub: Stub, status: int, words: str) -> None:
     builder.begin_building()
     stub.status = status
-    with pytest.raises(module("_errors").CUDAError, match=words) as caught:
+    with pytest.raises(module("_bindings.errors").CUDAError, match=words) as caught:
         builder.end_building()
     assert caught.value.code == status and not builder.is_building
     stub.status = 0
@@ -416,7 +418,7 @@ def test_a_capture_that_fails_is_over(builder: Any, stub: Stub, status: int, wor
 
 def test_a_failed_beginning(builder: Any, stub: Stub) -> None:
     stub.status = 1
-    with pytest.raises(module("_errors").CUDAError):
+    with pytest.raises(module("_bindings.errors").CUDAError):
         builder.begin_building()
     stub.status = 0
     assert not builder.is_building
@@ -445,7 +447,9 @@ class Failing:
             self.count += 1
             if self.count == self.fails:
                 self.failed = name
-                raise module("_errors").CUDAError(f"{name} fails", module("driver").CUresult(999), name)
+                raise module("_bindings.errors").CUDAError(
+                    f"{name} fails", module("driver").CUresult(999), name
+                )
             result = function(*args)
             self.calls.append(name)
             is_type = name == "cuGraphNodeGetType"  # of which the stub knows nothing
@@ -509,7 +513,7 @@ def test_nothing_is_lost_when_a_call_fails(stub: Stub, monkeypatch: Any, scenari
                 if hasattr(user, name):
                     monkeypatch.setattr(user, name, used)
         stub.calls()
-        with contextlib.suppress(module("_errors").CUDAError):
+        with contextlib.suppress(module("_bindings.errors").CUDAError):
             scenario()
         gc.collect()
         names, failed = symbols(stub), face.failed
@@ -629,7 +633,7 @@ def test_older_drivers_say_what_they_lack(stub: Stub, monkeypatch: Any) -> None:
     )
     for kind, count, name in ((conditions.SWITCH, 1, "switch"), (conditions.IF, 2, "if_else")):
         with pytest.raises(
-            module("_errors").CUDAError, match=f"{name} needs a driver of CUDA 12.8"
+            module("_bindings.errors").CUDAError, match=f"{name} needs a driver of CUDA 12.8"
         ) as caught:
             conditions.conditional(conditions.GraphCondition(1), kind, count, 0)
         assert "12.4" in str(caught.value) and caught.value.name == "CUDA_ERROR_NOT_SUPPORTED"

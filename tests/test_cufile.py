@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from cudapy import cufile
-from cudapy._errors import CUDAError
+from cudapy._bindings.errors import CUDAError
 from cudapy._types.cufile import TWINS
 from cudapy._types.meanings import CUFILEOPERROR
 

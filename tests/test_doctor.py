@@ -18,9 +18,8 @@ import cudapy
 from cudapy import __main__ as command
 from cudapy import driver as cuda
 from cudapy import nvml, pathfinder, simulator
-from cudapy._core.compile import compile_cache
-from cudapy._doctor import machine, probe
-from cudapy._doctor.facts import (
+from cudapy._commands.doctor import machine, probe
+from cudapy._commands.doctor.facts import (
     CacheFacts,
     CompilerFacts,
     DeviceFacts,
@@ -31,8 +30,9 @@ from cudapy._doctor.facts import (
     ProcessFacts,
     ToolkitFacts,
 )
-from cudapy._doctor.problems import problems
-from cudapy._doctor.report import as_json, as_text
+from cudapy._commands.doctor.problems import problems
+from cudapy._commands.doctor.report import as_json, as_text
+from cudapy._core.compile import compile_cache
 from cudapy._pathfinder.libraries import USED
 from cudapy.core import FileStreamProgramCache
 

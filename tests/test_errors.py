@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from cudapy import driver, nvrtc, runtime
-from cudapy._errors import STICKY, DriverLog, Raiser
+from cudapy._bindings.errors import STICKY, DriverLog, Raiser
 from cudapy._ffi.library import SymbolNotFound
-from cudapy._resets import resets
+from cudapy._process.resets import resets
 from cudapy._types import meanings
 from cudapy.core import CompileError, CUDAError, CUDAOutOfMemoryError
 from cudapy.driver import CUresult

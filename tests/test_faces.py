@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from cudapy import nvfatbin, nvjitlink, nvvm
-from cudapy._errors import CUDAError
+from cudapy._bindings.errors import CUDAError
 from cudapy._ffi.handles import Pointer
 from cudapy._types import meanings
 

@@ -267,7 +267,7 @@ def test_checked_returns_results_alone(stub: Stub) -> None:
 @pytest.mark.parametrize(("name", "argument"), [("cuMemAlloc", 4096), ("cuCoredumpGetAttribute", 4)])
 def test_checked_raises(name: str, argument: int, stub: Stub) -> None:
     """A function that is declared, and one that is written by hand."""
-    errors = module("_errors")
+    errors = module("_bindings.errors")
     stub.status = driver.CUresult.CUDA_ERROR_INVALID_VALUE
     with pytest.raises(errors.CUDAError) as caught:
         getattr(driver.checked, name)(argument)
@@ -287,7 +287,7 @@ def test_checked_raises_memory_error_when_there_is_none(stub: Stub) -> None:
     stub.status = FAILED
     with pytest.raises(MemoryError) as caught:
         driver.checked.cuMemAlloc(1 << 60)
-    assert isinstance(caught.value, module("_errors").CUDAError)
+    assert isinstance(caught.value, module("_bindings.errors").CUDAError)
     assert pickle.loads(pickle.dumps(caught.value)).code is FAILED
 
 
@@ -295,7 +295,7 @@ def test_an_unknown_status_is_a_status(stub: Stub) -> None:
     stub.status = 12345
     status, pointer = driver.cuMemAlloc(1)
     assert (status, status.name, pointer) == (12345, "CUresult_12345", None)
-    with pytest.raises(module("_errors").CUDAError, match=r"CUresult_12345 \(12345\)"):
+    with pytest.raises(module("_bindings.errors").CUDAError, match=r"CUresult_12345 \(12345\)"):
         driver.checked.cuMemAlloc(1)
 
 

@@ -24,63 +24,36 @@ WITHOUT_NUMPY = {PACKAGE / "simulator" / f"{name}.py" for name in ("__init__", "
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if "__pycache__" not in path.parts)
 
 ALLOWED = {
-    "_ffi": {"_ffi", "_forks"},
+    "_process": {"_process"},
+    "_ffi": {"_ffi", "_process"},
     "_types": {"_types", "_ffi"},
-    "_errors": {"_ffi", "_types", "_forks", "_resets"},
-    "_forks": set(),
-    "_vendored": set(),
-    "_resets": set(),
-    "pathfinder": {"pathfinder", "_forks", "_vendored"},
+    "vendored": set(),
+    "pathfinder": {"pathfinder", "_process", "vendored"},
+    "_bindings": {"_bindings", "_types", "_ffi", "_process", "pathfinder"},
     "_repeated_launch": {"_types", "_ffi"},
-    "_libraries": {"_types", "pathfinder"},
-    "functions": {"_types", "_ffi", "_errors", "_libraries", "_repeated_launch", "pathfinder"},
+    "functions": {"_types", "_ffi", "_bindings", "_repeated_launch", "pathfinder"},
     "_checked": {"functions"},
-    "_core": {
-        "_core",
-        "__init__",
-        "functions",
-        "_libraries",
-        "_types",
-        "_ffi",
-        "_errors",
-        "_forks",
-        "_resets",
-        "pathfinder",
-    },
-    "core": {"_core", "functions", "_errors", "_vendored"},
-    "simulator": {"simulator", "__init__", "_launcher", "functions", "_types", "_ffi", "_errors"}
-    | {"_forks", "_resets", "pathfinder"},
+    "_core": {"_core", "__init__", "functions", "_types", "_ffi", "_bindings", "_process", "pathfinder"},
+    "core": {"_core", "functions", "_bindings", "vendored"},
+    "launcher": {"launcher"},
+    "simulator": {"simulator", "__init__", "launcher", "functions", "_types", "_ffi", "_bindings"}
+    | {"_process", "pathfinder"},
     "__init__": set(),
-    "_vendor": {"__init__"},
-    "_ranks": set(),
-    "doctor": {
-        "doctor",
-        "top",
-        "_ranks",
-        "_vendor",
-        "__init__",
-        "_core",
-        "core",
-        "functions",
-        "_types",
-        "_ffi",
-        "pathfinder",
-    },
+    "vendor": {"__init__"},
+    "ranks": set(),
+    "doctor": {"doctor", "__init__", "_core", "core", "functions", "_types", "_ffi", "pathfinder"},
     "top": {"top", "core", "functions", "pathfinder"},
-    "alias": {"alias", "_launcher"},
+    "__main__": {"doctor", "ranks", "top", "vendor", "__init__"},
+    "alias": {"alias", "launcher"},
+    "_commands": set(),
     "jupyter": {"core"},
     "triton": {"core", "_core", "functions", "_ffi"},
-    "_launcher": {"_launcher"},
     "utils": {"functions", "_ffi", "pathfinder"},
 }
-"""Each layer, and those it may import. "functions" are the modules that mirror a header."""
-SAME = {
-    "_pathfinder": "pathfinder",
-    "_doctor": "doctor",
-    "_top": "top",
-    "__main__": "doctor",
-    "_alias": "alias",
-}
+"""Each layer, and those it may import. "functions" are the modules that mirror a header. Of `_commands`
+each file and each folder is one.
+"""
+SAME = {"_pathfinder": "pathfinder"}
 """Folders and files that belong to a layer of another name."""
 
 
@@ -100,7 +73,9 @@ class Import(NamedTuple):
 
 
 def layer(path: Path) -> str:
-    top = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    parts = path.relative_to(PACKAGE).parts
+    inner = parts[0] == "_commands" and len(parts) > 1 and parts[1] != "__init__.py"
+    top = parts[inner].removesuffix(".py")
     top = SAME.get(top, top)
     return top if top in ALLOWED else "functions"
 
@@ -382,7 +357,7 @@ def test_source_is_compiled_where_tracebacks_find_it() -> None:
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Name) and node.id == "exec"
     }
-    assert calls == {"_ffi/codegen.py", "simulator/engine/generated.py", "_launcher/program.py"}
+    assert calls == {"_ffi/codegen.py", "simulator/engine/generated.py", "_commands/launcher/program.py"}
 
 
 def python(code: str, *arguments: Any, **environment: str) -> Any:
@@ -518,7 +493,7 @@ def test_a_vendored_copy_works(stub_path: Path, tmp_path: Path) -> None:
         (folder / "__init__.py").touch()
     status, where, filled, failure, foreign = python(VENDORED, stub_path, PYTHONPATH=str(tmp_path))
     assert (status, where, filled) == (0, "host._vendor.cuda._types.driver.handles", True)
-    assert failure == ["host._vendor.cuda._errors", "CUDA_ERROR_OUT_OF_MEMORY"]
+    assert failure == ["host._vendor.cuda._bindings.errors", "CUDA_ERROR_OUT_OF_MEMORY"]
     assert foreign == []
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from cudapy import nccl, pathfinder
-from cudapy._errors import CUDAError
+from cudapy._bindings.errors import CUDAError
 from cudapy._types.meanings import NCCLRESULT
 from cudapy.pathfinder import Host
 

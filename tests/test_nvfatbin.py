@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from cudapy import nvfatbin, nvrtc, pathfinder
-from cudapy._errors import CUDAError
+from cudapy._bindings.errors import CUDAError
 from cudapy._ffi.library import SymbolNotFound
 from cudapy.nvfatbin import Result, nvFatbinError, nvFatbinResult
 

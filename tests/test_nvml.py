@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from cudapy import nvml
-from cudapy._errors import CUDAError
+from cudapy._bindings.errors import CUDAError
 from cudapy._types.meanings import NVMLRETURN
 from cudapy._types.nvml import enums as c_enums
 from cudapy._types.nvml import irregular, names

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cudapy import nvrtc, pathfinder
-from cudapy._errors import CUDAError
+from cudapy._bindings.errors import CUDAError
 from cudapy.nvrtc import nvrtcResult
 
 pytestmark = pytest.mark.usefixtures("nvrtc")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cudapy import nvvm, pathfinder
-from cudapy._errors import CUDAError
+from cudapy._bindings.errors import CUDAError
 from cudapy._ffi.library import SymbolNotFound
 from cudapy.nvvm import Result, nvvmError, nvvmResult
 

@@ -41,7 +41,7 @@ def test_what_was_given_back_is_owed_no_more(stub: Stub, status: int, left: int)
     stub.status = status
     try:
         owning().cuEventDestroy(cell)
-    except module("_errors").CUDAError as error:
+    except module("_bindings.errors").CUDAError as error:
         assert status and error.function == "cuEventDestroy"
     else:
         assert not status

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from cudapy import _ranks
+from cudapy._commands import ranks
 
 SAYS = """
 import json, os, sys
@@ -25,7 +25,7 @@ with open(sys.argv[1] + "/" + os.environ["RANK"], "w") as file:
 def started(tmp_path: Path, code: str, size: int, *arguments: str) -> int:
     program = tmp_path / "program.py"
     program.write_text(code)
-    return _ranks.main([str(size), str(program), *arguments], "ranks")
+    return ranks.main([str(size), str(program), *arguments], "ranks")
 
 
 def test_each_rank_knows_who_it_is_and_has_the_arguments(tmp_path: Path) -> None:
@@ -47,7 +47,7 @@ def test_each_rank_knows_who_it_is_and_has_the_arguments(tmp_path: Path) -> None
 def test_a_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "some_module.py").write_text(SAYS)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    assert _ranks.main(["2", "-m", "some_module", str(tmp_path), "x"], "ranks") == 0
+    assert ranks.main(["2", "-m", "some_module", str(tmp_path), "x"], "ranks") == 0
     assert json.loads((tmp_path / "1").read_text())[1] == ["x"]
 
 
@@ -71,7 +71,7 @@ def test_the_first_that_fails_ends_the_others(
 
 
 def test_who_does_not_listen_to_sigterm_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_ranks, "GRACE", 0.2)
+    monkeypatch.setattr(ranks, "GRACE", 0.2)
     program = f"""
 import os, signal, sys, time
 ready = {str(tmp_path / "ready")!r}
@@ -96,7 +96,7 @@ sys.exit(3)
 )
 def test_mistakes(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
-        _ranks.main(arguments, "ranks")
+        ranks.main(arguments, "ranks")
     assert ended.value.code == 2
     assert words in capsys.readouterr().err
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cudapy import driver
-from cudapy._errors import Raiser
+from cudapy._bindings.errors import Raiser
 from cudapy._ffi.shown import shown, type_name
 from cudapy.core import LaunchConfig
 from cudapy.driver import CUresult

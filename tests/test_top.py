@@ -16,10 +16,10 @@ import pytest
 
 import cudapy
 from cudapy import __main__ as command
-from cudapy._top import command as top
-from cudapy._top import readings, screen
-from cudapy._top.readings import DeviceReading, MachineReading, ProcessReading
-from cudapy._top.table import lines, shown
+from cudapy._commands.top import command as top
+from cudapy._commands.top import readings, screen
+from cudapy._commands.top.readings import DeviceReading, MachineReading, ProcessReading
+from cudapy._commands.top.table import lines, shown
 from cudapy.core import system
 
 REPOSITORY = Path(cudapy.__file__).parents[1]

@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
-from cudapy import __version__, _vendor
+from cudapy import __version__
 from cudapy.__main__ import main
+from cudapy._commands import vendor as copies
 from cudapy._pathfinder.libraries import USED
 
 NAMES = """
@@ -60,7 +61,7 @@ WORKING = {
     "driver,nvrtc,core": (NAMES, COMPILE, ASKED),
     "core,runtime,simulator": (RUN,),
 }
-ALL = ",".join(_vendor.MODULES)
+ALL = ",".join(copies.MODULES)
 SELECTIONS = [
     "driver,nvrtc",
     "driver,nvrtc,core",
@@ -187,17 +188,17 @@ def test_what_nobody_asked_for_is_not_there(theirs: Path) -> None:
     assert vendor(theirs) == 0
     copied = {path.name for path in (theirs / "cudapy").iterdir()}
     assert {"LICENSE", "vendored.json", "py.typed", "core.py", "runtime.py"} < copied
-    assert copied.isdisjoint(
-        {"simulator", "alias.py", "_alias", "_doctor", "_ranks.py", "_vendor.py", "__main__.py"}
-    )
+    assert copied.isdisjoint({"simulator", "alias.py", "__main__.py"})
+    commands = (theirs / "cudapy" / "_commands").iterdir()
+    assert {path.name for path in commands} == {"__init__.py", "vendored.py"}
     assert json.loads((theirs / "cudapy" / "vendored.json").read_text())["version"] == __version__
     assert "MIT" in (theirs / "cudapy" / "LICENSE").read_text()
 
 
 def test_a_copy_has_the_stubs_of_its_modules_and_no_others() -> None:
-    stubs = [path for path in _vendor.files_of(["nvrtc"]) if path.startswith("_checked/")]
+    stubs = [path for path in copies.files_of(["nvrtc"]) if path.startswith("_checked/")]
     assert stubs == ["_checked/__init__.py", "_checked/nvrtc.py", "_checked/nvrtc.pyi"]
-    assert not any(path.endswith(".pyi") for path in _vendor.files_of(["pathfinder"]))
+    assert not any(path.endswith(".pyi") for path in copies.files_of(["pathfinder"]))
 
 
 WITHOUT_MACHINE_CODE = """
@@ -215,21 +216,24 @@ def test_a_copy_without_the_fast_lane_has_no_machine_code(theirs: Path) -> None:
     assert [path.name for path in sorted((theirs / "_cuda/_ffi").glob("*lane*"))] == ["lanes.py"]
     use(theirs, WITHOUT_MACHINE_CODE)
     assert vendor(theirs, "--name", "_cuda", "--check") == 0
-    of_core = _vendor.files_of(["core"], _vendor.WITHOUT_FAST_LANE)
+    of_core = copies.files_of(["core"], copies.WITHOUT_FAST_LANE)
     assert "_core/kernels/launch_lane.py" in of_core and "_core/kernels/launch_code.py" not in of_core
 
 
 def test_the_simulator_starts_programs_from_a_copy_too() -> None:
-    files = _vendor.files_of(["driver", "simulator"])
-    assert {"simulator/__main__.py", "_launcher/program.py", "_launcher/site/sitecustomize.py"} < set(files)
+    files = copies.files_of(["driver", "simulator"])
+    assert {
+        "simulator/__main__.py",
+        *(f"_commands/launcher/{name}.py" for name in ("program", "site/sitecustomize")),
+    } < set(files)
 
 
 def test_a_copy_of_less_is_smaller() -> None:
     def count(*modules: str) -> int:
-        return len(_vendor.files_of(modules))
+        return len(copies.files_of(modules))
 
     assert count("pathfinder") < count("nvrtc") < count("driver", "nvrtc") < count("core", "nvrtc")
-    assert not any(path.startswith("_core") for path in _vendor.files_of(["driver", "runtime"]))
+    assert not any(path.startswith("_core") for path in copies.files_of(["driver", "runtime"]))
 
 
 def test_the_sizes_and_the_wheels_in_the_documentation(theirs: Path, capsys: Any) -> None:
@@ -308,14 +312,14 @@ def test_where_the_licence_of_a_copy_comes_from(tmp_path: Path, monkeypatch: pyt
     """Of the copy that is copied, of the installed package, of the checkout; there is no copy without it."""
     here = tmp_path / "cudapy"
     here.mkdir()
-    monkeypatch.setattr(_vendor, "HERE", here)
-    monkeypatch.setattr(_vendor, "__package__", "cudapy_that_nobody_installed")
-    with pytest.raises(_vendor.VendorError, match="licence, which a copy must have"):
-        _vendor._licence()
+    monkeypatch.setattr(copies, "HERE", here)
+    monkeypatch.setattr(copies, "NAME", "cudapy_that_nobody_installed")
+    with pytest.raises(copies.VendorError, match="licence, which a copy must have"):
+        copies._licence()
     (tmp_path / "LICENSE").write_text("of the checkout")
-    assert _vendor._licence() == b"of the checkout"
+    assert copies._licence() == b"of the checkout"
     (here / "LICENSE").write_text("of a copy")
-    assert _vendor._licence() == b"of a copy"
+    assert copies._licence() == b"of a copy"
 
 
 # -- what type checkers say of a file that imports a copy ------------------------------------------------

@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from types import CodeType, FunctionType
 from typing import Any
 
-from .. import _forks
+from .._process import forks
 
 _numbers = itertools.count(1)
 _installing = RLock()  # a finalizer may come by that calls something for the first time
 
 
-@_forks.in_child
+@forks.in_child
 def _unlock() -> None:
     """In a process that was forked while another thread held it."""
     global _installing

@@ -26,7 +26,7 @@ import struct
 import sys
 from _thread import RLock
 
-from .. import _forks
+from .._process import forks
 from .handles import Handle, Thunk, entry, maker
 from .lane_layout import CONTEXT, PAGE, NoLanes, context, set_vectorcall, vectorcall_at, words
 from .lane_types import BYTES, INTEGER, NONE, RESULTS, Argument, Result, described
@@ -76,7 +76,7 @@ _COUNT, _INPUTS, _C, _LOCKED, _CODE = map(FUNCTION.index, ("count", "inputs", "c
 _lock = RLock()
 
 
-@_forks.in_child
+@forks.in_child
 def _unlock() -> None:
     """In a process that was forked while another thread held it."""
     global _lock

@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
-from .._launcher import program, supervisor
+from .._commands.launcher import program, supervisor
 from . import enable, findings, install, is_enabled, write_libraries
 from .options import CHECKS, Options, pair
 from .process import set_environment

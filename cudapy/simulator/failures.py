@@ -6,7 +6,7 @@ import re
 import threading
 from typing import Any
 
-from .._errors import STICKY
+from .._bindings.errors import STICKY
 from .._types.driver.enums import CUresult
 from .._types.runtime.enums import cudaError_t
 from .refused import Refused

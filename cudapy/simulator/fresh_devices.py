@@ -48,7 +48,7 @@ def reset() -> None:
 
 
 def _reset() -> None:
-    from .._resets import resets
+    from .._process.resets import resets
     from .devices import device
     from .devices.context import Context
     from .gc_pause import gc_pause

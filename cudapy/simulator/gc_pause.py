@@ -11,7 +11,7 @@ import gc
 import threading
 import time
 
-from .. import _forks
+from .._process import forks
 
 PAUSE = 1e-5  # seconds
 PATIENCE = 0.05  # seconds
@@ -84,4 +84,4 @@ class GcPause:
 
 
 gc_pause = GcPause()
-_forks.in_child(gc_pause.forked)
+forks.in_child(gc_pause.forked)

@@ -15,8 +15,8 @@ import threading
 from collections import deque
 from functools import partial
 
-from .. import _forks
 from .._ffi.interrupts import entered, later
+from .._process import forks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -168,6 +168,6 @@ def _restore(handler: Any) -> None:
         _signal.signal(2, handler)
 
 
-@_forks.in_child
+@forks.in_child
 def _forked() -> None:
     _State.main, _State.is_held = threading.main_thread().ident, False

@@ -14,7 +14,7 @@ import time
 from collections import deque
 from typing import Any
 
-from .. import _forks
+from .._process import forks
 from .._types.driver.enums import CUlogLevel
 from .findings import note_told, reference
 from .refused import Refused, invalid
@@ -158,4 +158,4 @@ class Log:
 
 
 log = Log()
-_forks.in_child(log.forked)
+forks.in_child(log.forked)

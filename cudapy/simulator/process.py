@@ -112,7 +112,7 @@ def install(*, children: bool = True, **settings: Any) -> None:
         _enable(options)
     shared.install()
     if children:
-        from .._launcher.children import tell
+        from .._commands.launcher.children import tell
 
         set_environment(options)
         os.environ["CUDAPY_DRIVER"] = "simulator"
@@ -172,7 +172,7 @@ def _enable(given: Options, unusable: str = "") -> None:
 
 def _take(given: Options, unusable: str) -> None:
     from .. import pathfinder
-    from .._resets import resets
+    from .._process.resets import resets
     from .copies import claim, withdraw
     from .options import Options
 

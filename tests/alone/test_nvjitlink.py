@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from cudapy import nvjitlink, nvrtc, pathfinder
-from cudapy._errors import CUDAError
+from cudapy._bindings.errors import CUDAError
 from cudapy._ffi.library import SymbolNotFound
 from cudapy.nvjitlink import InputType, Result, nvJitLinkError, nvJitLinkResult
 

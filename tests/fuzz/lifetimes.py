@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from cudapy import driver, runtime, simulator
-from cudapy._errors import CUDAError
+from cudapy._bindings.errors import CUDAError
 from cudapy.driver import CUmemAllocationHandleType, CUmemAllocationType, CUmemLocationType, checked
 
 WORDS = 16

@@ -9,7 +9,7 @@ from typing import Any
 from cudapy.core.texture import MipmappedArrayOptions, OpaqueArrayOptions, ResourceDescriptor
 
 from cudapy import driver, nvrtc, pathfinder, runtime
-from cudapy._errors import CUDAError
+from cudapy._bindings.errors import CUDAError
 from cudapy.core import (
     DeviceMemoryResource,
     DeviceMemoryResourceOptions,

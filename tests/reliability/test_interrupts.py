@@ -21,7 +21,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in what a sh
 from cudapy import driver, simulator
 simulator.enable()
 from cudapy.core import Device, graph
-from cudapy._resets import resets
+from cudapy._process.resets import resets
 from cudapy.simulator.streams.work import Work
 
 def wait_as_c_does(work, wait=Work.wait):

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from cudapy import driver, simulator
-from cudapy._errors import CUDAError
+from cudapy._bindings.errors import CUDAError
 
 cu = driver.checked
 FLOAT = driver.CUarray_format.CU_AD_FORMAT_FLOAT

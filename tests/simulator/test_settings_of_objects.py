@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from cudapy import driver, nvml, simulator
-from cudapy._errors import CUDAError
+from cudapy._bindings.errors import CUDAError
 from cudapy.simulator import command
 from cudapy.simulator.shared import written
 

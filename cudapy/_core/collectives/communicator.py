@@ -7,10 +7,10 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from ... import nccl
-from ..._errors import CUDAError
+from ..._bindings.errors import CUDAError
 from ..._ffi.handles import maker
 from ..._ffi.owning import Owning
-from ..._polled import polled
+from ..._process.polled import polled
 from ...driver import CUresult, cuStreamQuery
 from ...nccl import ncclComm_t, ncclConfig_t, ncclRedOp_t, ncclUniqueId
 from ..closable import Closable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._errors import CUDAError
+from ..._bindings.errors import CUDAError
 
 
 class CollectiveError(CUDAError):

@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from ... import nccl
-from ..._errors import CUDAError
+from ..._bindings.errors import CUDAError
 from .failure import failure
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ... import nccl
-from ..._errors import CUDAError
+from ..._bindings.errors import CUDAError
 from ...nccl import ncclComm_t, ncclRedOp_t, ncclScalarResidence_t
 from ..arrays import element_types
 from ..arrays.strided import StridedMemoryView

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ... import nccl
-from ..._errors import CUDAError
+from ..._bindings.errors import CUDAError
 from ...nccl import ncclComm_t
 from ..closable import Closable
 from ..ownership.owned import Ownership

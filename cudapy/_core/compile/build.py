@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from ..._errors import CUDAError
+from ..._bindings.errors import CUDAError
 
 __all__ = ["BuildError", "Built", "CompileError", "LinkError"]
 

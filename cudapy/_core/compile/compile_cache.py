@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ... import _forks
+from ..._process import forks
 from .build import Built
 from .cache_folder import Folder, Refused, user_cache
 from .program_cache import FileStreamProgramCache, InMemoryProgramCache
@@ -23,7 +23,7 @@ ON_DISK = 1 << 30
 FOLDER = "programs"
 
 _memory = InMemoryProgramCache(max_size_bytes=IN_MEMORY)
-_forks.in_child(_memory._unlock)
+forks.in_child(_memory._unlock)
 _disks: dict[tuple[str, int], FileStreamProgramCache | None] = {}
 _OFF = ("0", "off", "no", "false")
 

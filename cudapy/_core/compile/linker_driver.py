@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import driver, pathfinder
-from ..._errors import CUDAError
+from ..._bindings.errors import CUDAError
 from ..._ffi import memory
 from ..._types.meanings import CURESULT
 from ...driver import CUjit_option, CUjit_target, CUjitInputType, CUlinkState, CUresult, checked

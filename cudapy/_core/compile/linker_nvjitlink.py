@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import nvjitlink, pathfinder
-from ..._errors import CUDAError
+from ..._bindings.errors import CUDAError
 from ..._ffi.owning import Owning
 from ..._pathfinder.libraries import LIBRARIES
 from ..._types.meanings import NVJITLINKRESULT

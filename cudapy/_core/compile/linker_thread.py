@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from ... import _forks
+from ..._process import forks
 
 T = TypeVar("T")
 
@@ -46,7 +46,7 @@ _line: _Line = vars(sys).setdefault("_cudapy_nvjitlink", _Line())
 """One for the process, whatever libraries have copies of this package in it."""
 
 
-@_forks.in_child
+@forks.in_child
 def _unlock() -> None:
     """In a process that was forked while another thread held it."""
     _line.lock = threading.Lock()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..._ffi.library import SymbolNotFound
-from ..._resets import in_reset
+from ..._process.resets import in_reset
 from ...driver import CU_STREAM_LEGACY, CUcontext, checked
 from ..closable import Closable
 from .current import initialise, owning, with_context

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeVar
 
-from ... import _forks, driver
+from ... import driver
 from ..._ffi.convert import word
 from ..._ffi.interrupts import entered
 from ..._ffi.owning import Owning
 from ..._ffi.results import output_slots, storage
 from ..._ffi.status_calls import status_call
+from ..._process import forks
 from ...driver import CUcontext, CUresult, CUstreamCaptureMode, checked
 
 T = TypeVar("T")
@@ -40,7 +41,7 @@ def filling_function(symbol: str, cls: type, *takes: type) -> Any:
 _is_started = _is_forked = False  # whether cuInit succeeded, and whether that was in a parent
 
 
-@_forks.in_child
+@forks.in_child
 def _leave_to_parent() -> None:
     global _is_started, _is_forked
     _is_forked = _is_started or _is_forked

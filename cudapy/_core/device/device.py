@@ -13,7 +13,7 @@ from ..._ffi.integers import exact_int
 from ..._ffi.interrupts import entered
 from ..._ffi.library import SymbolNotFound
 from ..._ffi.shown import shown, type_name
-from ..._resets import in_reset
+from ..._process.resets import in_reset
 from ...driver import checked
 from ..context.context import Context, primary
 from ..context.current import initialise, with_context

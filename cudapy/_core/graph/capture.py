@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ..._errors import CUDAError
+from ..._bindings.errors import CUDAError
 from ...driver import (
     CUgraph,
     CUgraphNode,

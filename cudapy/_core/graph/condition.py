@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..._errors import CUDAError
+from ..._bindings.errors import CUDAError
 from ...driver import (
     CU_GRAPH_COND_ASSIGN_DEFAULT,
     CUcontext,

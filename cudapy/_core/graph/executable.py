@@ -6,7 +6,7 @@ import struct
 from typing import TYPE_CHECKING, Any, overload
 
 from ... import driver
-from ..._errors import CUDAError
+from ..._bindings.errors import CUDAError
 from ..._ffi.convert import word
 from ...driver import (
     CUDA_GRAPH_INSTANTIATE_PARAMS,

@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..._errors import CUDAError
+from ..._bindings.errors import CUDAError
 from ..._ffi.interrupts import entered
 from ...driver import CUgraph, CUgraphConditionalNodeType, CUgraphNode
 from ..context.current import owning

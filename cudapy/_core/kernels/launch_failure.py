@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from ..._errors import CUDAError
+from ..._bindings.errors import CUDAError
 from ...driver import CUresult, checked, libcuda
 from ..streams.stream import Stream
 

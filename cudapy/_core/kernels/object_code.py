@@ -10,7 +10,7 @@ from typing import Any
 from weakref import ref
 
 from ... import driver
-from ..._errors import CUDAError
+from ..._bindings.errors import CUDAError
 from ..._ffi.elf import DamagedError
 from ..._ffi.fatbin import check_object
 from ..._ffi.library import SymbolNotFound, settled

@@ -12,8 +12,9 @@ from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ... import _libraries, driver
-from ..._errors import CUDAError
+from ... import driver
+from ..._bindings import libraries
+from ..._bindings.errors import CUDAError
 from ..._ffi.convert import word
 from ..._ffi.library import SymbolNotFound
 from ..._ffi.results import output_slots, storage
@@ -73,7 +74,7 @@ def _can_be_a_graph(stream: Stream, config: LaunchConfig) -> bool:
     them. And whoever lets launches wait, to find the one with a fault, wants launches.
     """
     at = int(stream._handle)
-    is_of_each_thread = at == 2 or (at == 0 and _libraries.PER_THREAD_DEFAULT_STREAM)
+    is_of_each_thread = at == 2 or (at == 0 and libraries.PER_THREAD_DEFAULT_STREAM)
     is_waited_for = os.environ.get("CUDA_LAUNCH_BLOCKING", "0") not in ("", "0")
     return not (is_of_each_thread or is_waited_for or config.programmatic_stream_serialization)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import threading
 
-from ... import _forks, nvml
+from ... import nvml
+from ..._process import forks
 
 _lock = threading.Lock()
 _process = 0
@@ -24,7 +25,7 @@ def initialise() -> None:
                 _process = os.getpid()
 
 
-@_forks.in_child
+@forks.in_child
 def _unlock() -> None:
     """In a process that was forked while another thread held it."""
     global _lock

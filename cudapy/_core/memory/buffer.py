@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from ..._errors import CUDAError
+from ..._bindings.errors import CUDAError
 from ..._ffi import dlpack as dl
 from ..._ffi import memory
 from ..._ffi.buffers import start_of

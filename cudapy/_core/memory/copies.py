@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..._errors import CUDAError
+from ..._bindings.errors import CUDAError
 from ..._ffi.library import SymbolNotFound
 from ..._ffi.shown import type_name
 from ...driver import CUmemcpyAttributes, CUmemcpyFlags, CUmemcpySrcAccessOrder, CUresult, checked

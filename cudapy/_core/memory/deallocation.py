@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
-from ..._errors import CUDAError
+from ..._bindings.errors import CUDAError
 from ...driver import CUresult
 from ..context.current import RelaxedCaptureMode, with_context
 from ..ownership.captures import OTHER, Recorded, capture_of, captures, is_capturing, too_early

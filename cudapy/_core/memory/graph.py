@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from ..._errors import CUDAError
+from ..._bindings.errors import CUDAError
 from ...driver import CUgraphMem_attribute, CUresult, checked
 from ..context.current import owning
 from ..ownership.captures import is_capturing

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, MutableSet, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..._errors import CUDAError
+from ..._bindings.errors import CUDAError
 from ..._ffi.library import SymbolNotFound
 from ..._ffi.shown import type_name
 from ...driver import CUmem_advise, CUmem_range_attribute, CUmemLocation, CUresult, checked

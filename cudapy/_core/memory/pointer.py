@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ... import driver
-from ..._errors import CUDAError
+from ..._bindings.errors import CUDAError
 from ..._ffi.integers import as_int
 from ..._ffi.shown import shown
 from ...driver import CUdeviceptr, CUmemorytype, CUpointer_attribute, CUresult, checked

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from ... import driver
-from ..._errors import CUDAError
+from ..._bindings.errors import CUDAError
 from ..._ffi.handles import maker
 from ..._ffi.status_calls import SIZE
 from ...driver import (

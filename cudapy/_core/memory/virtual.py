@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ... import driver
-from ..._errors import CUDAError
+from ..._bindings.errors import CUDAError
 from ..._ffi.convert import word
 from ..._ffi.rounding import round_up
 from ...driver import CUmemAllocationProp, CUmemGenericAllocationHandle, CUresult, checked

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 
-from ..._errors import CUDAError
+from ..._bindings.errors import CUDAError
 from ..._types import nvml_errors as _errors
 from ...driver import CUresult, checked
 from ..context.current import initialise

@@ -18,12 +18,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from ... import _forks, driver
-from ..._errors import CUDAError
+from ... import driver
+from ..._bindings.errors import CUDAError
 from ..._ffi.interrupts import entered
 from ..._ffi.library import Checked, Library, settled
 from ..._ffi.results import output_slots, storage
-from ..._resets import in_reset
+from ..._process import forks
+from ..._process.resets import in_reset
 from ...driver import CUgraph, CUresult, CUstreamCaptureStatus
 from ..context.current import RelaxedCaptureMode, c_function, owning
 
@@ -85,7 +86,7 @@ class Captures:
         self.graphs: dict[int, Any] = {}
         """What owns the graphs of core's captures that are under way, by their numbers."""
         for list_ in (self.freeing, self.beginning):  # other threads were at it, which a child has not
-            _forks.in_child(list_.clear)
+            forks.in_child(list_.clear)
 
     def begin(self, capture: object, function: str, *args: Any) -> None:
         """Begin a capture by this function of the driver; it may be active until `end(capture)`."""

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Protocol
 
-from ..._errors import STICKY, CUDAError
+from ..._bindings.errors import STICKY, CUDAError
 from ...driver import CUresult
 from ..context.current import RelaxedCaptureMode
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from ... import driver
-from ..._errors import CUDAError
+from ..._bindings.errors import CUDAError
 from ...driver import CUgraph, CUresult, CUuserObject, CUuserObjectRetain_flags, checked
 from ..closable import Closable
 from ..context.current import RelaxedCaptureMode, c_function, owning

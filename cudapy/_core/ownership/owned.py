@@ -34,11 +34,11 @@ import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ... import _forks
-from ..._errors import CUDAError
+from ..._bindings.errors import CUDAError
 from ..._ffi.handles import Handle
 from ..._ffi.interrupts import entered, finalizer, finish, later
-from ..._resets import in_reset
+from ..._process import forks
+from ..._process.resets import in_reset
 from ...driver import CUresult, cuCtxGetDevice
 from ..closable import Owner
 from ..context.current import with_context
@@ -351,7 +351,7 @@ def _end() -> None:
 
 
 @in_reset
-@_forks.in_child
+@forks.in_child
 def _begin_again() -> None:
     """Give nothing back of what there is now: it is the parent's, or went with the devices."""
     global process

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ... import driver
-from ..._errors import CUDAError
+from ..._bindings.errors import CUDAError
 from ..._ffi.handles import maker
 from ..._ffi.shown import shown, type_name
 from ..._ffi.status_calls import UNSIGNED
-from ..._resets import in_reset
+from ..._process.resets import in_reset
 from ...driver import CUevent, CUipcEventHandle, CUresult, checked
 from ..closable import Closable
 from ..context.context import Context, context_of, retained_contexts

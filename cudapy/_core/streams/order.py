@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..._errors import CUDAError
+from ..._bindings.errors import CUDAError
 from ...driver import CUresult, checked
 from ..context.current import with_context
 from ..ownership.captures import is_capturing

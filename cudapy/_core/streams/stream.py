@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from ... import _libraries, driver
+from ... import driver
+from ..._bindings import libraries
 from ..._ffi.handles import maker
 from ..._ffi.integers import exact_int
 from ..._ffi.shown import type_name
@@ -325,7 +326,7 @@ CLOSED = -1
 
 def default_stream() -> Stream:
     """LEGACY_DEFAULT_STREAM; with CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM=1 PER_THREAD_DEFAULT_STREAM."""
-    return PER_THREAD_DEFAULT_STREAM if _libraries.PER_THREAD_DEFAULT_STREAM else LEGACY_DEFAULT_STREAM
+    return PER_THREAD_DEFAULT_STREAM if libraries.PER_THREAD_DEFAULT_STREAM else LEGACY_DEFAULT_STREAM
 
 
 def deallocation_stream(stream: Stream | None) -> Stream | None:

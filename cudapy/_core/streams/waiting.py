@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from ..._resets import resets
+from ..._process.resets import resets
 from ...driver import CUresult
 from ..ownership.deferred import deferred
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ... import driver
-from ..._errors import CUDAError
+from ..._bindings.errors import CUDAError
 from ...driver import CUresult, checked
 from ..closable import Closable
 from ..context.current import RelaxedCaptureMode, with_context

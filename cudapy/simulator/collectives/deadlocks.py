@@ -17,7 +17,7 @@ import threading
 import time
 from typing import Any, NamedTuple
 
-from ..._polled import polled
+from ..._process.polled import polled
 from ..handles import Object, find
 from ..refused import Refused
 from ..streams.event import Event

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ... import _forks
+from ..._process import forks
 from ..memory.pages import IS_SUPPORTED, File, IpcHandle, Region
 from ..refused import Refused
 from . import deadlocks
@@ -87,7 +87,7 @@ def _introduce_no_more(key: bytes) -> None:
         introductions.door.close()
 
 
-@_forks.in_child
+@forks.in_child
 def _forked() -> None:
     """In a child: what there is is the parent's, whose connections end when the parent's do."""
     global _lock

@@ -7,7 +7,7 @@ import threading
 import uuid
 from typing import Any
 
-from ... import _forks
+from ..._process import forks
 from ..._types.driver.enums import CUdevice_attribute as Attribute
 from ..._types.driver.structs import CUdevprop, CUuuid
 from ..addresses import Pointer
@@ -126,7 +126,7 @@ FORKED = "this process was forked from one that had called cuInit"
 _is_forked = False
 
 
-@_forks.in_child
+@forks.in_child
 def _fork() -> None:
     """In a child: CUDA is of no more use, as the threads that do its work are the parent's."""
     global _is_forked

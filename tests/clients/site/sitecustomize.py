@@ -32,7 +32,7 @@ def supply(name: str, **names: object) -> None:
 
 if os.environ.get("CLIENTS_BINDINGS") == "cudapy":
     import cudapy.alias
-    from cudapy._errors import CUDAError
+    from cudapy._bindings.errors import CUDAError
     from cudapy._ffi.enums import Enum, EnumType
 
     cudapy.alias.install()

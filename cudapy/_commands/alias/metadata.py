@@ -17,4 +17,4 @@ class Release(Distribution):
         return self._text if filename in ("METADATA", "PKG-INFO") else None
 
     def locate_file(self, path: str | os.PathLike[str]) -> Path:
-        return Path(__file__).parents[2] / path
+        return Path(__file__).parents[3] / path

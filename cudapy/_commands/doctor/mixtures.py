@@ -6,9 +6,9 @@ import os
 import re
 from collections.abc import Iterator
 
-from .._pathfinder.headers import HEADERS, version
-from .._pathfinder.libraries import LIBRARIES
-from .._pathfinder.missing import requirement
+from ..._pathfinder.headers import HEADERS, version
+from ..._pathfinder.libraries import LIBRARIES
+from ..._pathfinder.missing import requirement
 from .facts import Facts
 from .problem import Problem, package, wheels
 

@@ -14,7 +14,7 @@ VARIABLES = ("CUDAPY_ALIAS", "CUDAPY_SIMULATOR_INSTALL")
 
 def _install(name: str, *arguments: str) -> None:
     folder = os.path.dirname(os.path.abspath(__file__))
-    for _ in range(2 + name.count(".")):  # this folder, _launcher, and the packages around
+    for _ in range(3 + name.count(".")):  # this folder, _commands/launcher, and the packages around
         folder = os.path.dirname(folder)
     sys.path.insert(0, folder)  # it may not be there in this process
     try:

@@ -10,8 +10,8 @@ import subprocess
 import sys
 from typing import Any
 
-from .. import pathfinder
-from .._pathfinder import start
+from ... import pathfinder
+from ..._pathfinder import start
 
 _CHILD = """import sys, json
 paths, module, *more = json.loads(sys.argv[1])
@@ -109,8 +109,8 @@ def _version(loaded: pathfinder.Loaded) -> list[int] | None:
 
 def devices(_: str) -> dict[str, Any]:
     """The status of cuInit, and the devices."""
-    from .. import driver
-    from .._types.meanings import CURESULT
+    from ... import driver
+    from ..._types.meanings import CURESULT
 
     (status,) = driver.cuInit(0)
     readings: list[dict[str, Any]] = []
@@ -136,7 +136,7 @@ def devices(_: str) -> dict[str, Any]:
 
 def _package() -> str:
     """The number of the driver's own release, such as "580.65.06"; "" if NVML does not tell."""
-    from .. import nvml
+    from ... import nvml
 
     try:
         nvml.init_v2()
@@ -147,7 +147,7 @@ def _package() -> str:
 
 def _use(ordinal: Any) -> dict[str, Any]:
     """How much memory of a device is free, and which other processes have it, as far as NVML says."""
-    from .. import driver, nvml
+    from ... import driver, nvml
 
     try:
         bus = driver.checked.cuDeviceGetPCIBusId(16, ordinal).split(b"\0")[0]
@@ -171,8 +171,8 @@ KERNEL = 'extern "C" __global__ void answer(int *x) { *x = 42; }'
 
 def compiler(_: str) -> dict[str, Any]:
     """What NVRTC compiles for, and whether it does, builtins and all."""
-    from .. import nvrtc
-    from .._core.compile.program import Program, ProgramOptions
+    from ... import nvrtc
+    from ..._core.compile.program import Program, ProgramOptions
 
     architectures = nvrtc.checked.nvrtcGetSupportedArchs()
     Program(KERNEL, "c++", ProgramOptions(arch=f"sm_{architectures[-1]}")).compile("cubin", cache=False)
@@ -181,7 +181,7 @@ def compiler(_: str) -> dict[str, Any]:
 
 def job(ordinal: str) -> dict[str, Any]:
     """Compile a kernel for a device, run it there, and read its result."""
-    from ..core import Device, LaunchConfig, Program, ProgramOptions, launch
+    from ...core import Device, LaunchConfig, Program, ProgramOptions, launch
 
     device = Device(int(ordinal))
     device.set_current()

@@ -8,10 +8,10 @@ from __future__ import annotations
 import ctypes
 import os
 
-from . import _forks
-from ._ffi.library import Library, SymbolNotFound
-from ._ffi.shown import shown
-from ._resets import RESTART, advice
+from .._ffi.library import Library, SymbolNotFound
+from .._ffi.shown import shown
+from .._process import forks
+from .._process.resets import RESTART, advice
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ _process = os.getpid()
 _used_by = 0  # the process that used CUDA before it forked this one, or one of its ancestors; 0: none
 
 
-@_forks.in_child
+@forks.in_child
 def _remember_parent() -> None:
     global _process, _used_by
     if not _used_by and any(
@@ -126,7 +126,7 @@ class Raiser:
         if arguments:
             parts.append("Called with " + ", ".join(f"{k}={shown(v)}" for k, v in arguments.items()) + ".")
         if cuda_code:
-            from ._types.meanings import CURESULT
+            from .._types.meanings import CURESULT
 
             because, _ = CURESULT.get(
                 cuda_code.name, ("an error that this version of cudapy does not know.", "")

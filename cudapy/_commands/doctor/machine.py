@@ -11,12 +11,12 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version as version_of
 from typing import Any
 
-from .. import __version__
-from .._core.compile import compile_cache
-from .._ffi.lanes import why_not
-from .._pathfinder.headers import HEADERS, directories, matching
-from .._pathfinder.libraries import USED
-from ..pathfinder import find, this_host
+from ... import __version__
+from ..._core.compile import compile_cache
+from ..._ffi.lanes import why_not
+from ..._pathfinder.headers import HEADERS, directories, matching
+from ..._pathfinder.libraries import USED
+from ...pathfinder import find, this_host
 from .facts import (
     VARIABLES,
     CacheFacts,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .._launcher import program
-from ..alias import install
+from ...alias import install
+from ..launcher import program
 
 USAGE = """\
 usage: python -m cudapy.alias [--only PACKAGE] ... (PROGRAM | -m MODULE | -c CODE) [ARGUMENT ...]

@@ -20,9 +20,11 @@ from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
 
-from . import __version__
+from .. import __version__
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1]
+NAME = str(__package__).rpartition(".")[0]
+"""Of this package: a copy can have another."""
 RECORD = "vendored.json"
 COMPILERS = ("nvrtc", "nvjitlink", "nvvm", "nvfatbin")
 MODULES = ("core", "driver", "runtime", *COMPILERS, "nvml", "nccl", "cufile", "cudla", "pathfinder", "utils")
@@ -34,7 +36,11 @@ WITHOUT_FAST_LANE = {
 }
 """The files that others stand for in a copy that makes no memory executable."""
 EXEMPT = b"# mypy: ignore-errors\n"
-NOT_COPIED = ("__main__.py", "_doctor/", "_ranks.py", "_vendor.py", "alias.py", "_alias/")
+NOT_COPIED = (
+    "__main__.py",
+    "alias.py",
+    *(f"_commands/{name}" for name in ("alias/", "doctor/", "ranks.py", "top/", "vendor.py")),
+)
 
 
 NOTHING: dict[str, str] = {}  # nobody writes to it
@@ -55,12 +61,12 @@ class Record(NamedTuple):
 def main(arguments: Sequence[str]) -> int:
     """The command. Exit code 0: the copy is made, or is as it was made; 1: it is not."""
     parser = argparse.ArgumentParser(
-        prog=f"python -m {__package__} vendor",
+        prog=f"python -m {NAME} vendor",
         description="Copies this package into another one, which then does not depend on it. An existing "
         "copy is replaced, unless it was edited.",
     )
     parser.add_argument("dest", type=Path, help="the folder of the package to copy it into")
-    parser.add_argument("--name", default=__package__, help="the name of the copy, such as _cuda")
+    parser.add_argument("--name", default=NAME, help="the name of the copy, such as _cuda")
     parser.add_argument(
         "--only",
         type=lambda text: text.split(","),
@@ -78,12 +84,12 @@ def main(arguments: Sequence[str]) -> int:
         folder = _place(options.dest, options.name)
         if options.check:
             record = check(folder)
-            print(f"{folder}: {__package__} {record.version}, as it was copied: {', '.join(record.modules)}")
+            print(f"{folder}: {NAME} {record.version}, as it was copied: {', '.join(record.modules)}")
             if record.version != __version__:
-                print(f"this is {__package__} {__version__}: without --check it replaces the copy")
+                print(f"this is {NAME} {__version__}: without --check it replaces the copy")
         else:
             size = copy(folder, options.only, WITHOUT_FAST_LANE if options.without_fast_lane else {})
-            print(f"{folder}: {__package__} {__version__}, {size / 1024:.0f} KiB: {', '.join(options.only)}")
+            print(f"{folder}: {NAME} {__version__}, {size / 1024:.0f} KiB: {', '.join(options.only)}")
     except (VendorError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
@@ -127,7 +133,7 @@ def check(folder: Path) -> Record:
     try:
         record = Record(**json.loads((folder / RECORD).read_text()))
     except (OSError, ValueError, TypeError):
-        text = f"{folder} is not a copy of {__package__}: it has no {RECORD} that says so"
+        text = f"{folder} is not a copy of {NAME}: it has no {RECORD} that says so"
         raise VendorError(text) from None
     there = _digests(folder)
     changes = {
@@ -156,7 +162,7 @@ def files_of(modules: Sequence[str], others: Mapping[str, str] = NOTHING) -> lis
     for name in modules:
         if name not in (*MODULES, SIMULATOR):
             raise VendorError(f"there is no module {name!r}, but {', '.join((*MODULES, SIMULATOR))}")
-        folders = [HERE / SIMULATOR, HERE / "_launcher"] if name == SIMULATOR else []
+        folders = [HERE / SIMULATOR, HERE / "_commands" / "launcher"] if name == SIMULATOR else []
         parts = [part for folder in folders for part in folder.rglob("*.py")] or [HERE / f"{name}.py"]
         start += [part.relative_to(HERE).as_posix() for part in parts]  # its own find each other by name
         start += _stub(f"{name}.checked")
@@ -209,7 +215,7 @@ def _imports(path: str) -> _Imports:
 
 
 def _imported(node: ast.AST, path: str) -> list[str]:
-    """The names that a statement of the file at `path` imports from this package: "_errors.CUDAError"."""
+    """The names that a statement of a file imports from this package, such as "_process.forks.in_child"."""
     if not (isinstance(node, ast.ImportFrom) and node.level):
         return []
     package = path.split("/")[: -node.level]
@@ -312,7 +318,7 @@ def _licence() -> bytes:
     if (HERE / "LICENSE").is_file():  # this is a copy itself
         return (HERE / "LICENSE").read_bytes()
     try:
-        listed = metadata.files(str(__package__)) or []
+        listed = metadata.files(NAME) or []
     except metadata.PackageNotFoundError:
         listed = []
     paths = [Path(str(file.locate())) for file in listed if file.name == "LICENSE"]

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from .. import nvml
-from ..core import system
+from ... import nvml
+from ...core import system
 
 T = TypeVar("T")
 _UNKNOWN = (1 << 64) - 1  # NVML_VALUE_NOT_AVAILABLE

@@ -12,10 +12,12 @@ def left_out(module: str) -> str:
     import os
     from importlib.util import find_spec
 
-    if find_spec(f"{__package__}.{module}") is not None:
+    package = str(__package__).rpartition(".")[0]
+    if find_spec(f"{package}.{module}") is not None:
         return ""
     try:
-        with open(os.path.join(os.path.dirname(__file__), "vendored.json"), encoding="utf-8") as file:
+        folder = os.path.dirname(os.path.dirname(__file__))
+        with open(os.path.join(folder, "vendored.json"), encoding="utf-8") as file:
             modules = json.load(file)["modules"]
     except (OSError, ValueError, LookupError, TypeError):
         return ""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .._pathfinder.headers import version
-from .._pathfinder.libraries import DRIVER, SIMULATED
-from .._types.meanings import CURESULT
+from ..._pathfinder.headers import version
+from ..._pathfinder.libraries import DRIVER, SIMULATED
+from ..._types.meanings import CURESULT
 from . import mixtures
 from .facts import Facts
 from .problem import Problem, again, extra, package, wheels

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .._pathfinder.libraries import DRIVER, LIBRARIES
+from ..._pathfinder.libraries import DRIVER, LIBRARIES
 from .facts import Facts, LibraryFacts
 
 

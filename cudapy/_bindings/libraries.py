@@ -17,7 +17,7 @@ def loader(name: str) -> Callable[[], ctypes.CDLL]:
     """What loads the library that `pathfinder` knows by this name, and returns its handle."""
 
     def load() -> ctypes.CDLL:
-        from . import pathfinder
+        from .. import pathfinder
 
         return pathfinder.load(name).handle
 
@@ -28,7 +28,7 @@ def meanings(table: str) -> Callable[[], dict[str, tuple[str, str]]]:
     """What returns a table of `_types.meanings`, such as "CURESULT": of each status a sentence and a hint."""
 
     def read() -> dict[str, tuple[str, str]]:
-        from ._types import meanings
+        from .._types import meanings
 
         meaning: dict[str, tuple[str, str]] = getattr(meanings, table)
         return meaning

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import asdict
 
-from .._pathfinder.libraries import LIBRARIES
+from ..._pathfinder.libraries import LIBRARIES
 from .facts import CacheFacts, Facts, LibraryFacts
 from .problem import Problem
 

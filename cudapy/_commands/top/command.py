@@ -9,8 +9,8 @@ import shutil
 import sys
 from collections.abc import Sequence
 
-from ..core import system
-from ..pathfinder import LibraryNotFound
+from ...core import system
+from ...pathfinder import LibraryNotFound
 from .readings import MachineReading, machine
 from .screen import draw, quit_pressed, screen
 from .table import lines
