@@ -201,6 +201,11 @@ LAUNCH_CONFIG = Call(
     None,
 )
 
+_IN_A_LOOP = "cuDeviceGetAttribute", "cuEventRecord", "cuMemcpyHtoDAsync"
+GATE = {*(call for call in GETTERS_AND_QUEUES if call.name in _IN_A_LOOP), *CORE[:2]}
+GATE |= {POINTERS, TURNS, TUPLES, LAUNCH}
+"""The calls that matter most, which a gate measures alone: SAXPY's launches, and these calls."""
+
 FUNCTIONS = (
     "cuCtxGetCurrent",
     "cuCtxGetDevice",

@@ -1,20 +1,24 @@
 """How often a comparison finds what is there, and what is not: `python -m benchmark.experiments`.
 
-Processes of one commit are measured on a null libcuda, all alike. Comparisons are then drawn from them, none
-twice in a comparison, of which one side is multiplied by what was planted.
+Processes of one commit are measured, all alike: launches with core on a null libcuda, or the rows of the gate
+on a GPU. Comparisons are then drawn from them, none twice in a comparison, of which one side is multiplied by
+what was planted.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 
 from turns.comparison import SLOWER, Baseline, Comparison, key, of
 from turns.document import Document
 from turns.record import Record
 
+from .__main__ import SUITE
 from .baselines import RULES
 from .overhead import PARTS, in_a_process
 
@@ -24,7 +28,18 @@ PLANTED = (0.0, 0.02, 0.05, 0.10)
 GROUP = "overhead"
 
 
-def processes(count: int, jobs: int) -> list[Document]:
+def on_a_gpu(count: int) -> list[Document]:
+    """What `count` processes measured of the rows of the gate, one after the other."""
+    with tempfile.TemporaryDirectory(prefix="cudapy-experiments-") as folder:
+        side = SUITE.side(Path(folder))
+        for _ in range(count):
+            side.measure(["-m", "gate and gpu", "--turns-quick"])
+    if side.status:
+        raise SystemExit(f"a process failed: exit code {side.status}")
+    return side.documents
+
+
+def on_a_null_libcuda(count: int, jobs: int) -> list[Document]:
     """What `count` processes measured of launches with core, `jobs` at a time."""
 
     def measure(_: int) -> Document:
@@ -61,13 +76,15 @@ def verdict(documents: list[Document], row: str, planted: float, draw: random.Ra
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmark.experiments", description=__doc__)
+    parser.add_argument("--gpu", action="store_true", help="the rows of the gate on the GPU")
     parser.add_argument("--processes", type=int, default=100)
     parser.add_argument("--jobs", type=int, default=1, help="processes at a time (1)")
     parser.add_argument("--comparisons", type=int, default=1000, help="drawn for each line (1000)")
     chosen = parser.parse_args()
     if chosen.processes < 2 * RULES.looks[-1]:
         parser.error(f"a comparison takes {2 * RULES.looks[-1]} processes")
-    documents = processes(chosen.processes, chosen.jobs)
+    count = chosen.processes
+    documents = on_a_gpu(count) if chosen.gpu else on_a_null_libcuda(count, chosen.jobs)
     draw = random.Random(0)
     rows = [key(record) for record in documents[0].records]
     print(f"{len(documents)} processes, {chosen.comparisons} comparisons of at most {RULES.looks[-1]} a side")

@@ -43,18 +43,6 @@ def saxpy() -> Handles:
 
 PARTS = "gate", "rest"
 """The rows that matter most, which a gate measures alone, and all others."""
-GATE = {
-    "cuDeviceGetAttribute",
-    "cuEventRecord",
-    "cuMemcpyHtoDAsync",
-    calls.POINTERS.name,
-    calls.TURNS.name,
-    calls.TUPLES.name,
-    "core: allocate(4096, stream=stream).close()",
-    "core: record(event)",
-    f"{calls.LAUNCH.name}, 5 arguments, ints",
-    f"{calls.LAUNCH.name}, 5 arguments, buffers",
-}
 
 
 def driver_rows(rounds: int, part: str) -> list[Row]:
@@ -73,7 +61,7 @@ def driver_rows(rounds: int, part: str) -> list[Row]:
     rows = []
     launches = calls.POINTERS, calls.TURNS, calls.TUPLES, calls.EX
     for call in (*calls.GETTERS_AND_QUEUES, *calls.OTHERS, *calls.ENUMS, calls.GRAPH, *launches):
-        if not is_of(part, call.name):
+        if not is_of(part, call):
             continue
         contenders: dict[str, Contender] = {CUDAPY: Loop(call.statement, mine)}
         if call.by_hand:
@@ -84,9 +72,9 @@ def driver_rows(rounds: int, part: str) -> list[Row]:
     return rows
 
 
-def is_of(part: str, name: str) -> bool:
-    """Whether the row with this name belongs to a part."""
-    return (name in GATE) == (part == PARTS[0])
+def is_of(part: str, call: calls.Call) -> bool:
+    """Whether the rows of a call belong to a part."""
+    return (call in calls.GATE) == (part == PARTS[0])
 
 
 def core_rows(rounds: int, part: str) -> list[Row]:
@@ -99,9 +87,9 @@ def core_rows(rounds: int, part: str) -> list[Row]:
 
     rows = []
     for call, buffers in ((calls.LAUNCH, False), (calls.LAUNCH, True), (calls.LAUNCH_CONFIG, True)):
-        name = f"{call.name}, 5 arguments, {'buffers' if buffers else 'ints'}"
-        if not is_of(part, name):
+        if not is_of(part, call):
             continue
+        name = f"{call.name}, 5 arguments, {'buffers' if buffers else 'ints'}"
         contenders: dict[str, Contender] = {
             CUDAPY: loop("cudapy.core", call, buffers),
             "plain ctypes": Loop(calls.EX.by_hand or "", by_hand),
@@ -112,13 +100,12 @@ def core_rows(rounds: int, part: str) -> list[Row]:
         except Exception as error:
             missing["cuda.core"] = reason(error)
         rows.append((name, interleave(contenders, rounds), missing))
-    objects = (f"core: {call.statement}" for call in (*calls.CORE, calls.DEFAULT_STREAM))
-    return [*rows, *(object_row(name, rounds) for name in objects if is_of(part, name))]
+    objects = (call for call in (*calls.CORE, calls.DEFAULT_STREAM) if is_of(part, call))
+    return [*rows, *(object_row(call.statement, rounds) for call in objects)]
 
 
-def object_row(row: str, rounds: int) -> Row:
+def object_row(statement: str, rounds: int) -> Row:
     """What making and dropping an object of core costs. There is no floor: ctypes makes no such objects."""
-    statement = row.removeprefix("core: ")
     contenders: dict[str, Contender] = {}
     missing = {}
     for name, package in ((CUDAPY, "cudapy.core"), ("cuda.core", "cuda.core")):
@@ -128,7 +115,7 @@ def object_row(row: str, rounds: int) -> Row:
             if name == CUDAPY:
                 raise
             missing[name] = reason(error)
-    return row, interleave(contenders, rounds), missing
+    return f"core: {statement}", interleave(contenders, rounds), missing
 
 
 def in_a_process(layer: str, part: str, rounds: int, **variables: str) -> list[Row]:

@@ -15,6 +15,7 @@ from turns.rounds import Contender, Loop
 
 from .calls import (
     CORE,
+    GATE,
     GETTERS_AND_QUEUES,
     LOOKUPS,
     MAKERS,
@@ -40,12 +41,14 @@ MODULE = Call(
 )
 
 
+def rows(*calls: Call) -> pytest.MarkDecorator:
+    """The parameters of a test, those in GATE with its mark."""
+    marked = [pytest.param(call, marks=[pytest.mark.gate] * (call in GATE), id=call.name) for call in calls]
+    return pytest.mark.parametrize("call", marked)
+
+
 @pytest.mark.gpu
-@pytest.mark.parametrize(
-    "call",
-    [*GETTERS_AND_QUEUES, *OTHERS, *PAGE_LOCKED, *LOOKUPS, *MAKERS, MODULE],
-    ids=lambda call: call.name,
-)
+@rows(*GETTERS_AND_QUEUES, *OTHERS, *PAGE_LOCKED, *LOOKUPS, *MAKERS, MODULE)
 def test_driver(race: Race, gpu: Gpu, twin: Callable[..., Contender], call: Call) -> None:
     handles = gpu.handles()
 
@@ -65,7 +68,7 @@ def test_driver(race: Race, gpu: Gpu, twin: Callable[..., Contender], call: Call
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("call", CORE, ids=lambda call: call.name)
+@rows(*CORE)
 def test_core(race: Race, gpu: Gpu, twin: Callable[..., Contender], call: Call) -> None:
     by_hand = {known.name: known.by_hand or "" for known in (*GETTERS_AND_QUEUES, *OTHERS, *MAKERS)}
 

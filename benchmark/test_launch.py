@@ -76,9 +76,7 @@ def driver_rivals(gpu: Gpu, twin: Callable[..., Contender], kernel: str, call: C
     ("kernel", "call"),
     [
         ("empty", POINTERS),
-        ("saxpy", POINTERS),
-        ("saxpy", TURNS),
-        ("saxpy", TUPLES),
+        *(pytest.param("saxpy", call, marks=pytest.mark.gate) for call in (POINTERS, TURNS, TUPLES)),
         ("saxpy", ARRAYS),
         ("saxpy", EX),
         ("saxpy", ROUND_TRIP),
@@ -108,8 +106,7 @@ def by_hand(gpu: Gpu, kernel: str) -> Contender:
     ("kernel", "call", "buffers"),
     [
         ("empty", LAUNCH, False),
-        ("saxpy", LAUNCH, False),
-        ("saxpy", LAUNCH, True),
+        *(pytest.param("saxpy", LAUNCH, buffers, marks=pytest.mark.gate) for buffers in (False, True)),
         ("saxpy", LAUNCH_CONFIG, True),
         *((f"many{n}", LAUNCH, False) for n in MANY),
     ],

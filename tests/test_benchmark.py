@@ -7,13 +7,15 @@ import json
 import math
 import os
 import random
+import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from benchmark import application, baselines, experiments, history, picture
+from benchmark import application, baselines, calls, experiments, history, picture
 from benchmark.__main__ import main
 from benchmark.measured import CUDAPY
 from benchmark.twin import null_libcuda
@@ -262,6 +264,21 @@ def test_rows_are_shown_while_they_are_measured(tmp_path: Path) -> None:
         "2 of 2  test_calls.py::test_driver[cuStreamQuery]  25 s left",
     ]
     assert set(Document.read(raw).seconds) == set(tests)
+
+
+def test_a_gate_has_the_rows_that_matter() -> None:
+    """Ten of them: on a GPU each is a test; elsewhere those of a layer are one, on a null libcuda."""
+    command = [sys.executable, "-m", "pytest", "benchmark", "-n", "0", "-q", "-p", "no:cacheprovider"]
+    done = subprocess.run(
+        [*command, "--collect-only", "-m", "gate"],
+        cwd=Path(__file__).parent.parent,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    files = re.findall("^benchmark/(.*)::", done.stdout, re.MULTILINE)
+    assert Counter(files) == {"test_calls.py": 5, "test_launch.py": 5, "test_overhead.py": 2}
+    assert len(calls.GATE) == 9  # launches of core are two rows
 
 
 @needs_scipy
