@@ -83,8 +83,8 @@ def skipped(path: Path, simulator: bool) -> str:
     missing = [name for name in sorted(packages - beside) if importlib.util.find_spec(name) is None]
     if missing:
         return f"not installed: {', '.join(missing)}"
-    if simulator and "torch" in packages:
-        return "PyTorch's kernels are machine code, which the simulator does not run"
+    if simulator and "cupy" in packages:
+        return "CuPy contains a runtime of its own, which needs NVIDIA's driver"
     return ""
 
 
