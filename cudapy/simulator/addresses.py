@@ -15,6 +15,10 @@ import numpy as np
 from .._ffi.fields import Structs
 from .refused import invalid
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 PAGE = mmap.PAGESIZE
 AT_ONCE = 1024
 """Pages that one call of the system looks at, the most that it takes."""
@@ -68,6 +72,23 @@ def is_readable(address: int, size: int) -> bool:
         if readable != len(pages):
             return readable < 0 and not _tells()
     return True
+
+
+def are_readable(places: Sequence[tuple[int, int]]) -> bool:
+    """Whether there is memory at all of these addresses, each with its size. False also where that takes
+    `is_readable`: for large or many ones, or where the system does not tell.
+    """
+    if _read is None or 2 * len(places) > AT_ONCE or any(size > PAGE for _, size in places):
+        return False
+    ends: list[int] = []
+    for address, size in places:
+        ends += (address, 1, address + max(size, 1) - 1, 1)
+    try:
+        block = struct.pack(f"={len(ends)}Q", *ends)
+    except struct.error:  # no address
+        return False
+    count = len(ends) // 2
+    return bool(_read(os.getpid(), _target, 1, block, count, 0) == count)
 
 
 def _tells() -> bool:

@@ -664,6 +664,38 @@ class TestQueues:
         queue.submit(lambda: where.append(threading.get_ident())).wait()
         assert where[1] != where[0]
 
+    def test_a_thread_that_waits_for_a_kernel_runs_it(self, work) -> None:  # type: ignore[no-untyped-def]
+        import threading
+
+        where: list[int] = []
+        queue = work.Queue(work.Faults())
+        queue.submit(lambda: where.append(threading.get_ident()), in_wait=True)
+        queue.submit(lambda: where.append(threading.get_ident()), soon=True).wait()
+        assert where == [threading.get_ident()] * 2
+
+    def test_a_kernel_that_nobody_waits_for_runs_beside_the_program(self, work) -> None:  # type: ignore[no-untyped-def]
+        import threading
+
+        where: list[int] = []
+        ended = threading.Event()
+        queue = work.Queue(work.Faults())
+        queue.submit(lambda: (where.append(threading.get_ident()), ended.set()), in_wait=True)
+        assert ended.wait(60) and where[0] != threading.get_ident()
+
+    def test_what_waits_for_a_kernel_of_another_queue_starts_it(self, work) -> None:  # type: ignore[no-untyped-def]
+        seen: list[str] = []
+        first, second = work.Queue(work.Faults()), work.Queue(work.Faults())
+        kernel = first.submit(lambda: seen.append("kernel"), in_wait=True)
+        second.submit(lambda: seen.append("after"), (kernel,), in_wait=True).wait()
+        assert seen == ["kernel", "after"]
+
+    def test_threads_take_turns_often_while_there_is_work(self, work) -> None:  # type: ignore[no-untyped-def]
+        import sys
+
+        before, seen = sys.getswitchinterval(), []
+        work.Queue(work.Faults()).submit(lambda: seen.append(sys.getswitchinterval())).wait()
+        assert seen[0] == pytest.approx(work.SWITCH) and sys.getswitchinterval() == pytest.approx(before)
+
     def test_debuggers_see_what_runs_beside_the_program(self, work, monkeypatch) -> None:  # type: ignore[no-untyped-def]
         """As in threads of `threading`: threading.settrace and setprofile are for them, too."""
         import sys

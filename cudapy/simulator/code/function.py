@@ -158,6 +158,7 @@ def put(of: OnDevice, attrib: int, value: int) -> None:
     if name in _CLUSTER and value < 0:
         raise invalid(f"{name.name} cannot be {value}")
     of.set[name] = value
+    of.possible = None
 
 
 @provides("driver")

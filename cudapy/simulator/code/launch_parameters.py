@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-from ..addresses import pointed, require
+from ..addresses import are_readable, pointed, require
 from ..refused import Refused, invalid
 from .module import Function
 
@@ -31,9 +31,12 @@ def pack(kernel: Function, kernelParams: Any, extra: Any) -> bytes:
     if not kernelParams:
         raise invalid(f"{kernel.name} has {len(parameters)} parameters, and none are given")
     require(pointed(kernelParams), 8 * len(parameters), "kernelParams")
+    places = kernelParams[: len(parameters)]
+    if not are_readable([(place or 0, width) for place, (_, width) in zip(places, parameters, strict=True)]):
+        for i, (place, (_, width)) in enumerate(zip(places, parameters, strict=True)):
+            require(place, width, f"the pointer to parameter {i} of {kernel.name}")
     block = bytearray(size)
-    for i, (offset, width) in enumerate(parameters):
-        place = require(kernelParams[i], width, f"the pointer to parameter {i} of {kernel.name}")
+    for place, (offset, width) in zip(places, parameters, strict=True):
         block[offset : offset + width] = ctypes.string_at(place, width)
     return bytes(block)
 

@@ -24,7 +24,7 @@ from ..streams.event import Event
 from ..streams.kernel_time_slices import KernelTimeSlices
 from ..streams.operations import Operation, needed
 from ..streams.stream import stream
-from ..streams.work import faults_here, go_on
+from ..streams.work import faults_here, go_on, is_interrupted
 from .engine_devices import engine_device
 from .function import get, required_cluster
 from .kernel_answers import KernelAnswers
@@ -67,6 +67,7 @@ class KernelLaunch(Operation):
 
     type = Type.CU_GRAPH_NODE_TYPE_KERNEL
     soon = False
+    in_wait = True
     context: Context
 
     def __init__(
@@ -129,6 +130,13 @@ class KernelLaunch(Operation):
 
     def check(self) -> None:
         """Raise Refused for a launch that is not possible."""
+        on_device = self.kernel.on_device
+        configuration = self.grid, self.block, self.shared, self.cluster, self.is_cooperative
+        if on_device.possible != configuration:
+            self._check()
+            on_device.possible = configuration
+
+    def _check(self) -> None:
         device = self.context.device
         for what, sizes, limit in (
             ("grid", self.grid, OfDevice.CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X),
@@ -201,7 +209,7 @@ class KernelLaunch(Operation):
             answers=KernelAnswers(self.kernel.module, _refusal),
             origin=self.context,
             pause=_time_slices.pause_of(faults),
-            is_interrupted=lambda: faults.is_interrupted,
+            is_interrupted=is_interrupted,
         )
         try:
             with _time_slices:

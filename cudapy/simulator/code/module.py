@@ -115,6 +115,8 @@ class OnDevice:
         self.kernel = kernel
         self.device = device
         self.set: dict[Attribute, int] = {}
+        self.possible: object = None
+        """The last configuration that was found to be possible with these attributes."""
         self.compiled_attributes: dict[Attribute, int] | None = None
         """The others, once one was asked for."""
 

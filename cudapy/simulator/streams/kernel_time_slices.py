@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 from collections import deque
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from .work import Faults
 
 SLICE = 0.002  # seconds for a kernel, if others wait
-SWITCH = 0.0005  # seconds for a thread of Python while a kernel runs: the program's own wait less than 5 ms
 
 
 class KernelTimeSlices:
@@ -27,7 +25,6 @@ class KernelTimeSlices:
         self._waiting: deque[threading.Lock] = deque()
         self._is_taken = False
         self._since = 0.0
-        self._interval = 0.0  # before the first kernel; 0 if it was short enough
 
     def __enter__(self) -> None:
         with self._lock:
@@ -35,10 +32,6 @@ class KernelTimeSlices:
                 turn = self._queue()
             else:
                 self._is_taken, turn = True, None
-                interval = sys.getswitchinterval()
-                self._interval = interval if interval > SWITCH else 0.0
-                if self._interval:
-                    sys.setswitchinterval(SWITCH)
         if turn is not None:
             turn.acquire()
         self._since = time.perf_counter()
@@ -49,8 +42,6 @@ class KernelTimeSlices:
                 self._waiting.popleft().release()
                 return
             self._is_taken = False
-            if self._interval and abs(sys.getswitchinterval() - SWITCH) < 1e-6:
-                sys.setswitchinterval(self._interval)
 
     def pause_of(self, faults: Faults) -> Callable[[], None]:
         """What a kernel whose faults go there calls between two of its blocks.

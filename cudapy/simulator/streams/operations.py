@@ -29,6 +29,7 @@ class Operation:
     type = Type.CU_GRAPH_NODE_TYPE_EMPTY
     soon = True
     is_bookkeeping = False  # it is done in a lost context as well
+    in_wait = False  # a thread that waits for it may do it: it calls nothing of the program
     context: Context | None = None
 
     def run(self) -> None:

@@ -58,6 +58,7 @@ class Stream(Object):
         soon: bool = False,
         is_bookkeeping: bool = False,
         deferred: Callable[[], Callable[[], Any]] | None = None,
+        in_wait: bool = False,
     ) -> Work:
         """Queue work as `Queue.submit` does, in the order that the default stream demands."""
         others = list(after)
@@ -66,7 +67,7 @@ class Stream(Object):
             others += [last for q in blocking if (last := q.last) is not None]
         elif not self.flags & NON_BLOCKING and (last := self.context.legacy.queue.last) is not None:
             others.append(last)
-        return self.queue.submit(action, others, soon, is_bookkeeping, deferred)
+        return self.queue.submit(action, others, soon, is_bookkeeping, deferred, in_wait)
 
     def add(self, operation: Operation, deferred: Callable[[], Operation] | None = None) -> Work | None:
         """Queue an operation; or, in a capture, make it a node, and return None.
@@ -81,7 +82,9 @@ class Stream(Object):
 
             implicit(self.context)
         instead = None if deferred is None else lambda: deferred().run
-        return self.submit(operation.run, (), operation.soon, operation.is_bookkeeping, instead)
+        return self.submit(
+            operation.run, (), operation.soon, operation.is_bookkeeping, instead, operation.in_wait
+        )
 
     def add_uncapturable(
         self,

@@ -1,8 +1,10 @@
 """What runs on streams, in what order.
 
 A stream has a `Queue`. Its work runs in order: on the thread that queues it where nothing is before it and it
-ends soon (copies, fills, events), else on a thread that the queue starts and that ends when nothing is left.
-So kernels and host functions run beside the program, as they do on hardware; streams run beside each other.
+ends soon (copies, fills, events), else on a thread that the queue has until nothing is left. So kernels and
+host functions run beside the program, as they do on hardware; streams run beside each other. A queue in which
+only kernels are pending has its thread a little later: most programs wait for a kernel at once, and a thread
+that waits runs it faster than two that give each other the GIL.
 
 A fault ends all work of its context: kernels end between two of their blocks, what is queued is left out,
 and no call waits any more. The fault shows once nothing of the context runs, so what a program releases for
@@ -24,10 +26,11 @@ from collections import deque
 from functools import partial
 from typing import Any
 
+from ... import _forks
 from .. import findings, mistakes
 from ..engine import fault
 from ..gc_pause import gc_pause
-from ..interrupts import has_come, leave
+from ..interrupts import Left, has_come, leave
 from ..log import log
 from ..refused import Refused
 
@@ -44,6 +47,9 @@ progress = threading.Condition(guard)
 SLICE = 0.05  # seconds
 PAUSE = 0.0005  # seconds
 AGAIN = 1.0  # seconds between two questions of a program that asks again and again
+IDLE = 0.02  # seconds for which a thread waits for more work
+TICK = 0.001  # seconds; a kernel that nobody waits for begins one to two of these later
+SWITCH = 0.0005  # seconds for a thread of Python while there is work; see `_Switching`
 
 
 def wait_until(holds: Callable[[], bool]) -> None:
@@ -56,10 +62,15 @@ waited_for: dict[int, tuple[Work, float]] = {}
 
 
 class _Here(threading.local):
-    """The work that this thread is in the middle of; and where faults of what it does go."""
+    """The work that this thread is in the middle of; and where faults of what it does go.
+
+    in_wait: it does what it waits for. left: what ended that wait.
+    """
 
     work: Work | None = None
     owner: Faults | None = None
+    in_wait = False
+    left: Left | None = None
 
 
 _here = _Here()
@@ -74,6 +85,37 @@ def _observed(trace: Any, profile: Any, action: Callable[[], Any]) -> None:
     action()
 
 
+class _Idle:
+    """A thread that has nothing to do, for a while."""
+
+    def __init__(self) -> None:
+        self._turn = _thread.allocate_lock()
+        self._turn.acquire()
+        self._action: Callable[[], Any] | None = None
+
+    def give(self, action: Callable[[], Any]) -> None:
+        self._action = action
+        self._turn.release()
+
+    def run(self, action: Callable[[], Any]) -> None:
+        """Do it, and what is given meanwhile."""
+        while True:
+            action()
+            _idle.append(self)
+            if not self._turn.acquire(timeout=IDLE):
+                try:
+                    _idle.remove(self)
+                    return
+                except ValueError:  # somebody is about to give it something
+                    self._turn.acquire()
+            assert self._action is not None
+            action, self._action = self._action, None
+
+
+_idle: list[_Idle] = []
+_forks.in_child(_idle.clear)
+
+
 def beside(action: Callable[[], Any]) -> bool:
     """Have a thread do it. False where no more can be started: at the end of Python 3.12.0 and 3.12.1.
 
@@ -81,12 +123,18 @@ def beside(action: Callable[[], Any]) -> bool:
     What threading.settrace and setprofile were given holds for it, too: debuggers and coverage.py see it.
     """
     trace, profile = threading.gettrace(), threading.getprofile()
-    if trace is not None or profile is not None:
-        action = partial(_observed, trace, profile, action)
     try:
         if not getattr(_thread, "daemon_threads_allowed", lambda: True)():
             return False
-        _thread.start_new_thread(action, ())
+        if trace is not None or profile is not None:
+            _thread.start_new_thread(partial(_observed, trace, profile, action), ())
+            return True
+        try:
+            idle = _idle.pop()
+        except IndexError:
+            _thread.start_new_thread(_Idle().run, (action,))
+        else:
+            idle.give(action)
     except RuntimeError:
         return False
     return True
@@ -112,8 +160,21 @@ def go_on(what: str = "") -> None:
     owner = _here.owner
     if owner is not None and owner.is_lost:
         raise Ended
-    if what and owner is not None and owner.is_interrupted:
+    if what and owner is not None and is_interrupted():
         raise Refused("CUDA_ERROR_LAUNCH_TIMEOUT", f"{what} was interrupted from the keyboard")
+
+
+def is_interrupted() -> bool:
+    """Whether Ctrl-C is to end what this thread does."""
+    owner = _here.owner
+    if owner is None:
+        return False
+    if _here.in_wait:
+        try:
+            leave(partial(setattr, owner, "is_interrupted", True))
+        except Left as left:
+            _here.left = left
+    return owner.is_interrupted
 
 
 def work_here() -> Work | None:
@@ -146,14 +207,30 @@ class Work:
 
     owner: where its faults go.
     is_bookkeeping: it is done in a lost context as well.
+    in_wait: a thread that waits for it may do it.
     """
 
-    __slots__ = ("action", "after", "asked", "asked_since", "counts", "done", "is_bookkeeping", "owner")
+    __slots__ = (
+        "action",
+        "after",
+        "asked",
+        "asked_since",
+        "counts",
+        "done",
+        "in_wait",
+        "is_bookkeeping",
+        "is_queued",
+        "owner",
+    )
 
-    def __init__(self, owner: Faults, action: Callable[[], Any] | None, is_bookkeeping: bool) -> None:
+    def __init__(
+        self, owner: Faults, action: Callable[[], Any] | None, is_bookkeeping: bool, in_wait: bool = False
+    ) -> None:
         self.owner = owner
         self.action = action
         self.is_bookkeeping = is_bookkeeping
+        self.in_wait = in_wait
+        self.is_queued = False  # it did not run at once
         self.after: tuple[Work, ...] = ()
         self.counts = False  # as one that runs
         self.asked = self.asked_since = 0.0  # when calls last asked whether it is done, again and again since
@@ -180,6 +257,9 @@ class Work:
             me = threading.get_ident()
             waited_for[me] = self, time.monotonic()
             try:
+                if (queue := self._queue()) is not None:
+                    queue.run_before(self)
+                _starter.start_all()
                 while not self._is_over_within(SLICE):
                     leave(self._interrupt)
             finally:
@@ -205,8 +285,12 @@ class Work:
             for owner in owners:
                 owner.is_interrupted = False
         for owner in owners:
-            if owner.error is not None:
-                log.show(owner.error.reason)
+            owner.show()
+
+    def _queue(self) -> Queue | None:
+        """The queue that it is in, if it is not done."""
+        with guard:
+            return next((queue for queue in self.owner.busy if queue.has(self)), None)
 
     def _waits_for(self) -> list[Faults]:
         """Those whose work has to be done before this; with `guard` locked."""
@@ -246,14 +330,95 @@ class Work:
                 self.asked_since = now
             self.asked = now
             if not self.done:
+                _starter.start_all()
                 progress.wait(PAUSE)
 
     def follow(self) -> None:
         """Block until it is done, for work that comes behind it. Raises Ended."""
         owner = faults_here()
         with guard:
+            _starter.start_all()
             wait_until(lambda: self.done or owner.is_lost or owner.is_interrupted)
         go_on("a wait for an event")
+
+
+class _Switching:
+    """How often threads of Python take turns: often while work is not done, so that it begins soon, and so
+    that the program's own threads do not wait long for the GIL meanwhile. With `guard` locked.
+    """
+
+    def __init__(self) -> None:
+        self._count = 0  # of works that are not done
+        self._interval = 0.0  # before the first of them; 0 if it was short enough
+
+    def forked(self) -> None:
+        """In a child, which does none of the work."""
+        self._count = min(self._count, 1)
+        if self._count:
+            self.end()
+
+    def begin(self) -> None:
+        self._count += 1
+        if self._count == 1:
+            interval = sys.getswitchinterval()
+            self._interval = interval if interval > SWITCH else 0.0
+            if self._interval:
+                sys.setswitchinterval(SWITCH)
+
+    def end(self) -> None:
+        self._count = max(self._count - 1, 0)
+        if not self._count and self._interval and abs(sys.getswitchinterval() - SWITCH) < 1e-6:
+            sys.setswitchinterval(self._interval)
+
+
+_switching = _Switching()
+_forks.in_child(_switching.forked)
+
+
+class _Starter:
+    """Starts the threads of queues that have waited for a while. With `guard` locked."""
+
+    def __init__(self) -> None:
+        self._new: list[Queue] = []  # since the last tick
+        self._old: list[Queue] = []  # since the one before
+        self._ticks = False
+
+    def forked(self) -> None:
+        """In a child, which has none of the threads."""
+        self._new, self._old, self._ticks = [], [], False
+
+    def will_start(self, queue: Queue) -> bool:
+        """Whether it starts the thread of a queue after one to two ticks, if that is needed then."""
+        if not self._ticks:
+            self._ticks = beside(self._tick)
+        if self._ticks:
+            self._new.append(queue)
+        return self._ticks
+
+    def start_all(self) -> None:
+        """Start them now."""
+        with guard:
+            queues, self._old, self._new = [*self._old, *self._new], [], []
+            for queue in queues:
+                queue.start()
+
+    def _tick(self) -> None:
+        """Until nothing came for a while."""
+        since = 0.0
+        while since < IDLE:
+            time.sleep(TICK)
+            since += TICK
+            with gc_pause, guard:
+                if self._old or self._new:
+                    since = 0.0
+                queues, self._old, self._new = self._old, self._new, []
+                for queue in queues:
+                    queue.start()
+                self._ticks = since < IDLE
+
+
+_starter = _Starter()
+_forks.in_child(_starter.forked)
 
 
 class Faults:
@@ -304,6 +469,11 @@ class Faults:
     def waits_for(self) -> set[Faults]:
         """Those whose work is to be done before some of this; with `guard` locked."""
         return {after.owner for queue in self.busy for after in queue.waits_for()}
+
+    def show(self) -> None:
+        """Print the fault, if there is one."""
+        if self.error is not None:
+            log.show(self.error.reason)
 
     def revive(self) -> None:
         """A fault that a test wanted is over."""
@@ -372,12 +542,14 @@ class Queue:
         soon: bool = False,
         is_bookkeeping: bool = False,
         deferred: Callable[[], Callable[[], Any]] | None = None,
+        in_wait: bool = False,
     ) -> Work:
         """Queue one thing to do. `soon`: it ends soon, and may as well run at once.
 
         deferred: called if it does not run at once; returns what to do instead of `action`.
+        in_wait: a thread that waits for it may do it.
         """
-        work = Work(self._owner, action, is_bookkeeping)
+        work = Work(self._owner, action, is_bookkeeping, soon or in_wait)
         with gc_pause:
             with guard:
                 work.after = tuple(other for other in after if not other.done)
@@ -387,22 +559,27 @@ class Queue:
                 self._last = work
                 self._owner.busy.add(self)
                 starts = not at_once and not self._has_thread
+                waits = starts and work.in_wait and not work.after and _starter.will_start(self)
                 if at_once:
                     self._begin(work)
                 else:
                     self._pending.append(work)
-                if starts:
-                    self._start()
+                    work.is_queued = True
+                    _switching.begin()
+                if starts and not waits:
+                    self.start()
             if at_once:
                 self._run(work)
-            elif starts:
-                time.sleep(2e-5)  # lets the thread begin, which else waits for the switch interval of Python
-            if self._pending and not self._has_thread:
+            elif not waits and not self._has_thread:
                 self._work_here()
         return work
 
-    def _start(self) -> None:
-        """Have a thread do what is pending. It counts as at work from here on, until it says otherwise."""
+    def start(self) -> None:
+        """Have a thread do what is pending, if it has none; with `guard` locked. The thread counts as at work
+        from here on, until it says otherwise.
+        """
+        if self._has_thread or not self._pending:
+            return
         gc_pause.__enter__()
         self._has_thread = beside(self._work)
         if not self._has_thread:
@@ -416,6 +593,30 @@ class Queue:
                     return
                 work = self._next()
             self._run(work)
+
+    def run_before(self, awaited: Work) -> None:
+        """Do what is pending up to some work that this thread waits for, as far as it may. The rest has a
+        thread. Raises Left.
+        """
+        while True:
+            with guard:
+                if self._running is not None or not self._pending or awaited.is_over:
+                    return
+                work = self._pending[0]
+                if not work.in_wait or not all(other.done for other in work.after):
+                    self.start()
+                    return
+                self._next()
+            _here.in_wait = True
+            try:
+                self._run(work)
+            finally:
+                _here.in_wait = False
+                left, _here.left = _here.left, None
+            if left is not None:
+                self._owner.is_interrupted = False
+                self._owner.show()
+                raise left
 
     def _work(self) -> None:
         try:
@@ -433,6 +634,8 @@ class Queue:
     def _next(self) -> Work:
         work = self._running = self._pending.popleft()
         owner = self._owner
+        if work.after:
+            _starter.start_all()
         wait_until(lambda: all(other.done for other in work.after) or owner.is_lost)
         self._begin(work)
         return work
@@ -468,6 +671,8 @@ class Queue:
                 if work.counts:
                     owner.running -= 1
                 work.done = True
+                if work.is_queued:
+                    _switching.end()
                 work.action = None
                 work.after = ()
                 self._running = None
