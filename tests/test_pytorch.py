@@ -62,6 +62,24 @@ def test_a_mistake_in_a_kernel(program: str, kind: str, kernel: str, place: str,
     assert findings[0]["line"].endswith(place)
 
 
+def test_distributed() -> None:
+    """DDP and FSDP in two processes have the losses of one device."""
+    done = run("--devices", "2", str(FOLDER / "others" / "torch_distributed.py"))
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.stdout.count("on 2 devices") == 3
+
+
+def test_ranks_that_wait_for_each_other(tmp_path: Path) -> None:
+    """A deadlock is a finding of each process, with the call of each rank."""
+    found = tmp_path / "found.json"
+    program = str(FOLDER / "faulty" / "torch_deadlock.py")
+    done = run("--devices", "2", "--check", "all", "--json", str(found), program)
+    assert done.returncode, done.stderr[-3000:]
+    reports = [each["report"] for each in json.loads(found.read_text())["findings"]]
+    assert len(reports) == 2
+    assert all("waits in all_reduce of 4 float32, sum for rank 1" in report for report in reports)
+
+
 def test_operators() -> None:
     """A few of PyTorch's database, quickly: equal on both devices."""
     names = ("addmm", "cumsum", "index_put", "linalg.svd", "nn.functional.conv2d", "sort", "where")

@@ -39,7 +39,7 @@ __all__ = [
 
 
 def write_libraries(folder: str | os.PathLike[str]) -> list[str]:
-    """Write the simulator's libcuda.so.1 and libcudart.so.* to a folder, for compiled programs.
+    """Write the simulator's libcuda.so.1, libcudart.so.* and libnccl.so.2 to a folder, for compiled programs.
 
     `LD_LIBRARY_PATH=folder ./program` runs one: the library starts this Python in its process. What `enable`
     takes comes from the environment. Returns the paths. Raises RuntimeError if this Python has no shared

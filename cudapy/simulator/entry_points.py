@@ -13,6 +13,12 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
+from .._ffi.prototypes import symbol_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import ModuleType
+
 _TABLE = """\
 2000: cuArrayDestroy cuCtxAttach cuCtxDetach cuDeviceComputeCapability cuDeviceGet cuDeviceGetAttribute
     cuDeviceGetCount cuDeviceGetName cuDeviceGetProperties cuEventCreate cuEventQuery cuEventSynchronize
@@ -217,6 +223,22 @@ IMPLICIT_STREAM = (
 )
 """Functions of the runtime that come in the form `_ptsz` too, without a parameter that is a stream."""
 
+NCCL_DEVICE_API = (
+    "ncclCommQueryProperties",
+    "ncclDevCommCreate",
+    "ncclDevCommDestroy",
+    "ncclGetLsaDevicePointer",
+    "ncclGetLsaMultimemDevicePointer",
+    "ncclGetMultimemDevicePointer",
+    "ncclGetPeerDevicePointer",
+    "ncclGinBarrierCreateRequirement",
+    "ncclGinInboxA2ACreateRequirement",
+    "ncclGinOutboxCreateRequirement",
+    "ncclLLA2ACreateRequirement",
+    "ncclLsaBarrierCreateRequirement",
+)
+"""Functions of nccl_device.h, which PyTorch is linked with. The simulator refuses them."""
+
 
 class Release:
     """The CUDA version that the simulated driver and runtime say they are; they lack what came later."""
@@ -259,6 +281,19 @@ def symbols(version: int) -> list[str]:
     """What a driver of this CUDA version exports."""
     every = (entry for versions in entries().values() for entry in versions)
     return [entry.symbol for entry in every if entry.since <= version]
+
+
+def declared(module: ModuleType) -> list[str]:
+    """The functions that a module such as `cudapy.nvml` declares, by their symbols."""
+    declarations = (getattr(value, "__declaration__", None) for value in vars(module).values())
+    return sorted({symbol_of(each.prototype) for each in declarations if each is not None})
+
+
+def nccl_symbols() -> list[str]:
+    """What a libnccl exports, but for the second names of its functions, for profilers."""
+    from .. import nccl
+
+    return sorted((*declared(nccl), *NCCL_DEVICE_API))
 
 
 def find(name: str, version: int, per_thread: bool) -> str | None:

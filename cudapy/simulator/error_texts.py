@@ -10,6 +10,7 @@ from .._types import meanings
 UNRECOGNIZED = {
     "cudaGetErrorName": "unrecognized error code",
     "cudaGetErrorString": "unrecognized error code",
+    "ncclGetErrorString": "an unknown error",
     "nvmlErrorString": "an unknown error",
     "nvrtcGetErrorString": "NVRTC_ERROR unknown",
 }
@@ -23,7 +24,7 @@ def texts_of(symbol: str) -> dict[int, str]:
     names = {int(code): code.name for code in codes.__members__.values()}
     if symbol in ("cuGetErrorString", "cudaGetErrorString"):
         return {code: explained[name][0] if code else "no error" for code, name in names.items()}
-    if symbol == "nvmlErrorString":
+    if symbol in ("ncclGetErrorString", "nvmlErrorString"):
         return {code: explained[name][0].rstrip(".") for code, name in names.items()}
     return names
 
@@ -34,6 +35,10 @@ def _codes(symbol: str) -> tuple[Any, dict[str, tuple[str, str]]]:
         from .._types.runtime.enums import cudaError_t
 
         return cudaError_t, meanings.CUDAERROR
+    if symbol.startswith("nccl"):
+        from .._types.nccl import ncclResult_t
+
+        return ncclResult_t, meanings.NCCLRESULT
     if symbol.startswith("nvml"):
         from .._types.nvml.enums import nvmlReturn_t
 

@@ -321,10 +321,11 @@ def nccl_table() -> Table:
     """The table of NCCL."""
     from .. import nccl
     from .collectives import calls
+    from .entry_points import nccl_symbols
     from .library import Table
 
     make = partial(Table, "nccl", nccl, calls.before, calls.failed, said=calls.said)
-    return _once("nccl", lambda: make(exported=calls.symbols()))
+    return _once("nccl", lambda: make(exported=nccl_symbols()))
 
 
 def runtime_of(major: int) -> Table:

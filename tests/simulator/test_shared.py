@@ -19,7 +19,7 @@ import pytest
 
 from cudapy._ffi import elf
 from cudapy.simulator import entry_points
-from cudapy.simulator.shared import driver, elf_image, library_file, machine_code, nvml, runtime
+from cudapy.simulator.shared import driver, elf_image, library_file, machine_code, nccl, nvml, runtime
 from cudapy.simulator.shared.architectures import ARCHITECTURES
 from cudapy.simulator.shared.compilers import exported
 from cudapy.simulator.shared.loaded import open_bytes
@@ -32,6 +32,7 @@ from cudapy.simulator.shared.machine_code import (
     WATCH,
     WATCH_SECONDS,
     ZERO,
+    ZEROS,
 )
 from tests import warm
 
@@ -62,7 +63,7 @@ def output(code: str) -> str:
 
 # -- The file ----------------------------------------------------------------------------------------------
 
-FUNCTIONS = {"first": 4, "second": 0, "third": NULL, "fourth": 70000 & 0xFFFF, "fifth": ZERO}
+FUNCTIONS = {"first": 4, "second": 0, "third": NULL, "fourth": 70000 & 0xFFFF, "fifth": ZERO, "sixth": ZEROS}
 INTERPRETER = library_file.Interpreter("libpython3.so", "/python/lib", "print('here')")
 
 
@@ -73,7 +74,7 @@ def test_a_library_is_a_sound_elf_file(machine: str, interpreter: Any) -> None:
     elf.check(data)
     found = exported(data)
     own = [f"cudapy_{name}" for name in ("entries", "guards", "return_4", "return_0", "return_null")]
-    own += ["cudapy_return_4464", "cudapy_return_zero", *machine_code.FORKS]
+    own += ["cudapy_return_4464", "cudapy_return_zero", "cudapy_return_zeros", *machine_code.FORKS]
     assert found.soname == "libx.so.1"
     assert set(found.functions) == {*FUNCTIONS, *own}
     dynamic = next(section for section in elf.sections(data) if section.kind == 6)
@@ -232,12 +233,14 @@ def test_the_code_of_both_machines(name: str) -> None:
     assert [call[0] for call in machine.calls[3:]] == [target]
     assert machine.call(machine.symbols["cudapy_return_4"]) == 4
     place = machine.STACK + 0x100
-    for constant, size in ("null", 8), ("zero", 4):
+    for constant, argument, size in ("null", 0, 8), ("zero", 0, 4), ("zeros", 1, 4), ("zeros", 2, 4):
+        for register in machine.arguments:
+            machine.put(register, 0)
         machine.write(place, (1 << 64) - 1)
-        machine.put("X0" if machine.is_arm else "RDI", place)
+        machine.put(machine.arguments[argument], place)
         assert machine.call(machine.symbols[f"cudapy_return_{constant}"]) == 0
         assert machine.cpu.mem_read(place, 8) == bytes(size) + b"\xff" * (8 - size)
-        machine.put("X0" if machine.is_arm else "RDI", 0)
+        machine.put(machine.arguments[argument], 0)
         assert machine.call(machine.symbols[f"cudapy_return_{constant}"]) == 0
 
 
@@ -899,9 +902,11 @@ def test_when_python_has_ended_functions_are_machine_code() -> None:
 
 TEXTS = """
 import ctypes
-libraries = [ctypes.CDLL(name) for name in ("libcuda.so.1", "libcudart.so.13", "libnvidia-ml.so.1")]
-driver, runtime, nvml = libraries
+names = ("libcuda.so.1", "libcudart.so.13", "libnvidia-ml.so.1", "libnccl.so.2")
+libraries = [ctypes.CDLL(name) for name in names]
+driver, runtime, nvml, nccl = libraries
 returning = [runtime.cudaGetErrorName, runtime.cudaGetErrorString, nvml.nvmlErrorString]
+returning.append(nccl.ncclGetErrorString)
 for function in returning:
     function.restype = ctypes.c_char_p
 def texts():
@@ -928,14 +933,15 @@ def test_codes_have_the_same_texts_when_python_has_ended(called: str) -> None:
     done = run("-m", "cudapy.simulator", "-c", TEXTS.replace("CALLED", called))
     assert done.stderr == ""
     assert done.stdout.startswith(
-        "5505 True True\n[b'cudaSuccess', b'cudaErrorInvalidValue'] [(0, b'The driver"
+        "6606 True True\n[b'cudaSuccess', b'cudaErrorInvalidValue'] [(0, b'The driver"
     )
     assert done.stdout.endswith("[(1, None)] True\n")
 
 
 def test_at_the_end_nothing_succeeds_that_has_results() -> None:
     """A caller would take what is in its memory for them."""
-    answers = {**driver.functions(entry_points.NEWEST), **runtime.functions(13), **nvml.functions()}
+    answers = {**driver.functions(entry_points.NEWEST), **runtime.functions(13)}
+    answers |= {**nvml.functions(), **nccl.functions()}
     succeed = [name for name, answer in answers.items() if answer == 0 and not name.startswith("__")]
     assert {"cuCtxPushCurrent_v2", "cuCtxDetach", "cudaFree", "cudaSetDevice", "nvmlShutdown"} <= {*succeed}
     assert [
@@ -1184,6 +1190,47 @@ print(library.nvmlDeviceGetTemperature(device, 0, ctypes.byref(number)))
 library.nvmlErrorString.restype = ctypes.c_char_p
 print(library.nvmlErrorString(3), library.nvmlShutdown(), library.nvmlDeviceGetCount_v2(ctypes.byref(number)))
 """
+
+
+NCCL = """
+import ctypes
+nccl, runtime = ctypes.CDLL("libnccl.so.2"), ctypes.CDLL("libcudart.so.13")
+class Id(ctypes.Structure):
+    _fields_ = [("internal", ctypes.c_char * 128)]
+one, number, text = Id(), ctypes.c_int(), nccl.ncclGetLastError
+print(nccl.ncclGetUniqueId(ctypes.byref(one)), nccl.ncclGetVersion(ctypes.byref(number)))
+comms = [ctypes.c_void_p() for _ in range(2)]
+buffers = [ctypes.c_void_p() for _ in range(2)]
+nccl.ncclGroupStart()
+for rank in range(2):
+    runtime.cudaSetDevice(rank)
+    runtime.cudaMalloc(ctypes.byref(buffers[rank]), 8)
+    runtime.cudaMemset(buffers[rank], rank + 1, 8)
+    print(nccl.ncclCommInitRank(ctypes.byref(comms[rank]), 2, one, rank))
+print(nccl.ncclGroupEnd())
+nccl.ncclGroupStart()
+for comm, buffer in zip(comms, buffers):
+    print(nccl.ncclAllReduce(buffer, buffer, ctypes.c_size_t(8), 1, 0, comm, None))
+print(nccl.ncclGroupEnd())
+total = ctypes.create_string_buffer(8)
+for buffer in buffers:
+    print(runtime.cudaMemcpy(total, buffer, 8, 2), total.raw)
+text.restype = ctypes.c_char_p
+print(nccl.ncclDevCommCreate(comms[0], None, None), text(None))
+class Late:
+    def __del__(self, names=("ncclCommAbort", "ncclCommDestroy", "ncclGroupEnd", "ncclCommCount"), nccl=nccl):
+        print(*[nccl[name](None) for name in names])
+kept = Late()
+"""
+
+
+def test_nccl_has_the_simulated_devices() -> None:
+    """The id comes by value; a function of the device API is refused with a reason; at the end all goes."""
+    done = run("-m", "cudapy.simulator", "--devices", "2", "-c", NCCL)
+    sums = 2 * ["0 b'" + 8 * "\\x03" + "'"]
+    refused = "5 b'ncclDevCommCreate: the simulator has no ncclDevCommCreate'"
+    assert done.stdout.splitlines() == ["0 0", *6 * ["0"], *sums, refused, "0 0 0 3"]
+    assert done.stderr == ""
 
 
 def test_nvml_has_the_simulated_devices() -> None:

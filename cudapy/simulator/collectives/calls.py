@@ -5,9 +5,8 @@ Functions that are neither here nor in the files beside this one fail, and are n
 
 from __future__ import annotations
 
-from ..._ffi.prototypes import symbol_of
-from ..._types.meanings import NCCLRESULT
 from ..._types.nccl import NCCL_VERSION_CODE, ncclResult_t
+from ..error_texts import UNRECOGNIZED, texts_of
 from ..immortal import text
 from ..library import provides
 from ..refused import Refused
@@ -27,14 +26,6 @@ _STATUS = {
     "CUDA_ERROR_UNKNOWN": ncclResult_t.ncclInternalError,
 }
 """What the simulator's own refusals are here; all others are errors of CUDA."""
-
-
-def symbols() -> list[str]:
-    """All functions of nccl.h, those that the simulator refuses among them."""
-    from ... import nccl
-
-    declarations = (getattr(value, "__declaration__", None) for value in vars(nccl).values())
-    return [symbol_of(declaration.prototype) for declaration in declarations if declaration is not None]
 
 
 def before(symbol: str) -> None:
@@ -64,8 +55,8 @@ def ncclGetVersion() -> int:
 
 @provides("nccl")
 def ncclGetErrorString(result: int) -> int:
-    meaning, _ = NCCLRESULT.get(ncclResult_t(result).name, ("an unknown error.", ""))
-    return text(meaning.rstrip(".").encode())
+    said = texts_of("ncclGetErrorString").get(result, UNRECOGNIZED["ncclGetErrorString"])
+    return text(said.encode())
 
 
 @provides("nccl")

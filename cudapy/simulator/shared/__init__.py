@@ -29,7 +29,7 @@ _compilers: list[Compiler] = []
 def install() -> None:
     """Open the libraries in this process. Does nothing the second time. Raises RuntimeError."""
     from .. import pytorch
-    from . import bindings, nvml, triton
+    from . import bindings, nccl, nvml, triton
     from .compilers import open_compilers
     from .driver import SONAME
     from .imported import Finder
@@ -53,6 +53,10 @@ def install() -> None:
                     _libraries[key] = open_runtime(major, _runtime, there)
             if opened(nvml.SONAME) is None:
                 _libraries["nvml"] = nvml.open_nvml()
+        if "nccl" not in _libraries:
+            there = opened(nccl.SONAME)
+            if there is None or hasattr(there, SLOTS):
+                _libraries["nccl"] = nccl.open_nccl(there)
 
 
 def adopt(path: str) -> None:
@@ -62,6 +66,7 @@ def adopt(path: str) -> None:
     prints is printed at the process'.
     """
     from .. import findings
+    from . import nccl
     from .driver import SONAME
     from .loaded import opened
     from .runtime import open_runtime, soname
@@ -69,9 +74,11 @@ def adopt(path: str) -> None:
     with _lock:
         handle = ctypes.CDLL(path)
         majors = {soname(major): major for major in MAJORS}
-        major = majors.get(os.path.basename(path))
-        if major is not None:
-            _libraries[f"runtime {major}"] = open_runtime(major, _runtime, handle)
+        name = os.path.basename(path)
+        if name in majors:
+            _libraries[f"runtime {majors[name]}"] = open_runtime(majors[name], _runtime, handle)
+        elif name == nccl.SONAME:
+            _libraries["nccl"] = nccl.open_nccl(handle)
         else:
             first = opened(SONAME)
             is_first = first is not None and first._handle == handle._handle

@@ -5,8 +5,7 @@ Source: Procedure Call Standard for the Arm 64-bit Architecture, chapter 6.
 
 from __future__ import annotations
 
-from ..engine.assembler.aarch64 import FRAME, LINK, SP, Assembler, X
-from ..engine.assembler.aarch64 import ZERO as ZERO_REGISTER
+from ..engine.assembler.aarch64 import FRAME, LINK, SP, ZERO, Assembler, X
 from ..engine.assembler.code import Symbol
 from .machine_code import (
     BOOT,
@@ -18,7 +17,6 @@ from .machine_code import (
     GUARD_ALL,
     GUARD_CALLS,
     LAZY,
-    NULL,
     ONCE,
     PROGRAM,
     PROMOTED,
@@ -26,6 +24,7 @@ from .machine_code import (
     RESOLVER,
     SLOTS,
     START,
+    STORES,
     STORES_TEXT,
     TEXT_FAILED,
     THREAD_END,
@@ -34,7 +33,6 @@ from .machine_code import (
     WATCH_CODE,
     WATCH_SECONDS,
     WATCHED,
-    ZERO,
     LibraryCode,
     called,
     imported,
@@ -99,12 +97,12 @@ class AArch64(LibraryCode, Assembler):
             self.ret()
 
     def returned(self, number: int) -> None:
-        if number in (NULL, ZERO):
-            self.cbz(X[0], "zero")
-            self.str_(ZERO_REGISTER, X[0], wide=number == NULL)
-            self.label("zero")
-            number = 0
-        self.set(X[0], number)
+        for place, is_wide in STORES.get(number, ()):
+            is_null = f"null {place}"
+            self.cbz(X[place], is_null)
+            self.str_(ZERO, X[place], wide=is_wide)
+            self.label(is_null)
+        self.set(X[0], 0 if number in STORES else number)
         self.ret()
 
     def text(self, name: str, kind: int, table: Symbol) -> None:

@@ -63,6 +63,7 @@ from .machine_code import (
     WATCH,
     WATCHED,
     ZERO,
+    ZEROS,
     LibraryCode,
     imported,
 )
@@ -132,7 +133,7 @@ def build(
 
 def constant_name(number: int) -> str:
     """The symbol of the function that returns a number."""
-    return f"{RETURN}{ {NULL: 'null', ZERO: 'zero'}.get(number, number) }"
+    return f"{RETURN}{ {NULL: 'null', ZERO: 'zero', ZEROS: 'zeros'}.get(number, number) }"
 
 
 def end_name(function: str, number: int) -> str:

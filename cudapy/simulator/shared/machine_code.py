@@ -45,10 +45,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 FAILED = 999  # CUDA_ERROR_UNKNOWN: Python does not start
-NULL = -1
-"""The number of the constant that returns 0, and stores NULL where its first argument points."""
-ZERO = -4
-"""The number of the constant that returns 0, and stores the int 0 where its first argument points."""
+NULL, ZERO, ZEROS = -1, -4, -5
+"""Numbers of constants that return 0, and store zeros where arguments point: see STORES."""
+STORES = {NULL: ((0, True),), ZERO: ((0, False),), ZEROS: ((1, False), (2, False))}
+"""The places of these arguments, and whether a pointer is stored there, or an int."""
 STORES_TEXT, RETURNS_TEXT = -2, -3
 """Instead of a number: `text`, like cuGetErrorString, or like cudaGetErrorString."""
 TEXT_FAILED = 1  # CUDA_ERROR_INVALID_VALUE
@@ -177,7 +177,7 @@ class LibraryCode(Code):
             self.returned(number)
 
     def returned(self, number: int) -> None:
-        """Return a number, or do what NULL or ZERO mean."""
+        """Return a number, or do what a number in STORES means."""
         raise NotImplementedError
 
     def text(self, name: str, kind: int, table: Symbol) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import nvml
-from ..._ffi.prototypes import symbol_of
+from ..entry_points import declared
 from ..process import nvml_table
 from .loaded import SharedLibrary
 from .shutdown import answer
@@ -16,9 +16,7 @@ UNINITIALIZED, UNKNOWN = 1, 999  # of nvmlReturn_t
 
 def functions() -> dict[str, int]:
     """What NVML exports, and what that is when Python ends."""
-    declarations = (getattr(value, "__declaration__", None) for value in vars(nvml).values())
-    names = {symbol_of(declaration.prototype) for declaration in declarations if declaration is not None}
-    return {name: 0 if name == "nvmlShutdown" else answer(name, UNINITIALIZED) for name in sorted(names)}
+    return {name: 0 if name == "nvmlShutdown" else answer(name, UNINITIALIZED) for name in declared(nvml)}
 
 
 def open_nvml() -> SharedLibrary:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from .machine_code import NULL, RETURNS_TEXT, STORES_TEXT, ZERO
+from .machine_code import NULL, RETURNS_TEXT, STORES_TEXT, ZERO, ZEROS
 
 _SUCCEEDS = re.compile(
     "Free|Destroy|Unload|Release|Unregister|Close|Unmap|Unbind|Detach|Trim|CtxReset|DeviceReset|DisablePeer"
@@ -21,7 +21,9 @@ _ON_NODES = re.compile("GraphAdd|Node(Get|Set)")
 _NO_CONTEXT = re.compile("cuCtx(Get|Pop)Current")
 _DEVICE = "cudaGetDevice"
 """PyTorch ends the process if it fails: a destructor goes back to the device that is current."""
-_TEXT = re.compile("(cu|cuda)GetError(Name|String)|(nvml|nvrtcGet)ErrorString")
+_STATE = "cuDevicePrimaryCtxGetState"
+"""No flags, not active: PyTorch then leaves the current device as it is."""
+_TEXT = re.compile("(cu|cuda)GetError(Name|String)|(nvml|nvrtcGet|ncclGet)ErrorString")
 
 
 def answer(symbol: str, failure: int) -> int:
@@ -32,4 +34,6 @@ def answer(symbol: str, failure: int) -> int:
         return NULL
     if symbol == _DEVICE:
         return ZERO
+    if symbol == _STATE:
+        return ZEROS
     return 0 if _SUCCEEDS.search(symbol) and not _ON_NODES.search(symbol) else failure

@@ -13,37 +13,39 @@ import sysconfig
 from ..._pathfinder import start
 from ..._pathfinder.libraries import MAJORS
 from ..options import read, release
-from . import driver, library_file, runtime
+from . import driver, library_file, nccl, runtime
 from .architectures import this_machine
 
 
 def write(folder: str) -> list[str]:
-    """Write libcuda.so.1, libcudart.so.12 and .13, and the names that programs are linked by, to `folder`.
+    """Write libcuda.so.1, libcudart.so.12 and .13, libnccl.so.2, and the names that linkers look for.
 
-    It is made if need be. Returns the paths. They are for this version and this installation of Python.
-    Raises RuntimeError if it has no libpython that can be loaded, OSError if the folder cannot be written.
+    folder: where to; it is made if need be. Returns the paths. They are for this version and this
+    installation of Python. Raises RuntimeError if it has no libpython that can be loaded, OSError if the
+    folder cannot be written.
     """
     library, place = libpython()
     os.makedirs(folder, exist_ok=True)
     paths = []
     names = {driver.SONAME: driver.functions(release(read("driver_version")))}
-    names |= {runtime.soname(major): runtime.functions(major) for major in MAJORS}
+    runtimes = {runtime.soname(major): runtime.functions(major) for major in MAJORS}
+    names |= {**runtimes, nccl.SONAME: nccl.functions()}
     for name, functions in names.items():
         path = os.path.join(folder, name)
         interpreter = library_file.Interpreter(library, place, program(os.path.abspath(path)))
-        is_runtime = name != driver.SONAME
         data = library_file.build(
             this_machine(),
             name,
             functions,
             interpreter,
-            structs=runtime.STRUCTS if is_runtime else None,
-            version=name if is_runtime else "",
+            structs=runtime.STRUCTS if name in runtimes else None,
+            version=name if name in runtimes else "",
         )
         with open(path, "wb") as file:
             file.write(data)
         paths.append(path)
-    links = dict.fromkeys(driver.ALIASES, driver.SONAME) | {"libcudart.so": runtime.soname(max(MAJORS))}
+    links = dict.fromkeys(driver.ALIASES, driver.SONAME) | dict.fromkeys(nccl.ALIASES, nccl.SONAME)
+    links["libcudart.so"] = runtime.soname(max(MAJORS))
     for link, name in links.items():
         path = os.path.join(folder, link)
         if os.path.lexists(path):

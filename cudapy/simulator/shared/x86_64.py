@@ -35,7 +35,6 @@ from .machine_code import (
     GUARD_ALL,
     GUARD_CALLS,
     LAZY,
-    NULL,
     ONCE,
     PROGRAM,
     PROMOTED,
@@ -43,6 +42,7 @@ from .machine_code import (
     RESOLVER,
     SLOTS,
     START,
+    STORES,
     STORES_TEXT,
     TEXT_FAILED,
     THREAD_END,
@@ -51,7 +51,6 @@ from .machine_code import (
     WATCH_CODE,
     WATCH_SECONDS,
     WATCHED,
-    ZERO,
     LibraryCode,
     called,
     imported,
@@ -104,13 +103,13 @@ class X86_64(LibraryCode, Assembler):
             self.ret()
 
     def returned(self, number: int) -> None:
-        if number in (NULL, ZERO):
-            self.test(RDI, RDI)
-            self.jump_if("z", "zero")
-            self.put(At(RDI), 0, wide=number == NULL)
-            self.label("zero")
-            number = 0
-        self.set(RAX, number)
+        for place, is_wide in STORES.get(number, ()):
+            register, is_null = _ARGUMENTS[place], f"null {place}"
+            self.test(register, register)
+            self.jump_if("z", is_null)
+            self.put(At(register), 0, wide=is_wide)
+            self.label(is_null)
+        self.set(RAX, 0 if number in STORES else number)
         self.ret()
 
     def text(self, name: str, kind: int, table: Symbol) -> None:
