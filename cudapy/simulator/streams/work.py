@@ -26,7 +26,7 @@ from collections import deque
 from functools import partial
 from typing import Any
 
-from ... import _forks
+from ..._process import forks
 from .. import findings, mistakes
 from ..engine import fault
 from ..gc_pause import gc_pause
@@ -113,7 +113,7 @@ class _Idle:
 
 
 _idle: list[_Idle] = []
-_forks.in_child(_idle.clear)
+forks.in_child(_idle.clear)
 
 
 def beside(action: Callable[[], Any]) -> bool:
@@ -372,7 +372,7 @@ class _Switching:
 
 
 _switching = _Switching()
-_forks.in_child(_switching.forked)
+forks.in_child(_switching.forked)
 
 
 class _Starter:
@@ -418,7 +418,7 @@ class _Starter:
 
 
 _starter = _Starter()
-_forks.in_child(_starter.forked)
+forks.in_child(_starter.forked)
 
 
 class Faults:
