@@ -17,11 +17,14 @@ import numpy as np
 import pytest
 
 from cudapy.simulator import engine
-from cudapy.simulator.engine import back_ends, fault, launch
+from cudapy.simulator.engine import back_ends, checks, fault, launch
+from cudapy.simulator.engine.access import ATOMIC, READ, WRITE
 from cudapy.simulator.engine.compile.function import FunctionCompiler
 from cudapy.simulator.engine.compile.graph import Block, Step
 from cudapy.simulator.engine.fault import Fault, Place
 from cudapy.simulator.engine.generated import functions
+from cudapy.simulator.engine.instructions.accesses import MemoryAccess
+from cudapy.simulator.engine.jit import accesses
 from cudapy.simulator.engine.memory import Memory
 from cudapy.simulator.engine.module import Module
 from cudapy.simulator.engine.settings import Settings
@@ -44,13 +47,11 @@ class BlockByBlock:
 
     def __init__(self) -> None:
         self.lanes: list[int] = []
-        self.meets_all = True
+        self.checks = frozenset({checks.BOUNDS})
+        self.asked: set[frozenset[str]] = set()
 
     def is_available(self) -> bool:
         return True
-
-    def meets(self, settings: Settings) -> bool:
-        return self.meets_all
 
     def supports(self, step: Step, function: FunctionCompiler) -> bool:
         return step.instruction.name != "div" and not step.match.rule.ends_block
@@ -62,7 +63,8 @@ class BlockByBlock:
 
     runs_all = False
 
-    def region(self, block: int, lanes: int, is_eager: bool) -> int | None:
+    def region(self, block: int, lanes: int, checks: frozenset[str], is_eager: bool) -> int | None:
+        self.asked.add(checks)
         return block if is_eager else None
 
     def runner(self, batch: Any) -> BlockByBlock:
@@ -107,19 +109,19 @@ PTX = """
 
 
 @pytest.mark.parametrize(
-    ("chosen", "meets_all", "lanes"),
+    ("chosen", "made", "lanes"),
     [
-        (("numpy",), True, []),
-        (("block by block", "numpy"), True, []),  # which does not take over at once
-        (("block by block",), True, [64]),  # before the division are too few instructions for a region
-        (("block by block",), False, []),
+        (("numpy",), {"bounds"}, []),
+        (("block by block", "numpy"), {"bounds"}, []),  # which does not take over at once
+        (("block by block",), {"bounds"}, [64]),  # before the division are too few instructions for a region
+        (("block by block",), set(), []),
     ],
 )
 def test_a_back_end_that_registers_runs_what_it_supports(
-    registered: BlockByBlock, chosen: tuple[str, ...], meets_all: bool, lanes: list[int]
+    registered: BlockByBlock, chosen: tuple[str, ...], made: set[str], lanes: list[int]
 ) -> None:
     assert back_ends.names()[-1] == registered.name
-    registered.meets_all = meets_all
+    registered.checks = frozenset(made)
     memory = Memory()
     out = memory.allocate(256)
     kernel = Module(PTX, memory).functions["k"]
@@ -129,6 +131,80 @@ def test_a_back_end_that_registers_runs_what_it_supports(
     squares = np.arange(1, 65, dtype=np.uint32)
     assert (allocation.view(np.dtype(np.uint32))[0] == (1000 // squares**2 ^ squares) << 1).all()
     assert registered.lanes == lanes
+
+
+@pytest.mark.parametrize(
+    ("wanted", "names"),
+    [
+        ({"seed": 3}, {"order"}),
+        ({"check_races": True, "check_uninitialized": True}, {"races", "undefined"}),
+        ({"coverage": True}, {"coverage"}),
+    ],
+)
+def test_a_back_end_runs_what_it_checks(
+    registered: BlockByBlock, wanted: dict[str, Any], names: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine.settings, "current", Settings(**wanted))
+    memory = Memory()
+    kernel, out = Module(PTX, memory).functions["k"], memory.allocate(256).to_bytes(8, "little")
+    launch(kernel, 1, 64, out, back_ends=(registered.name,))
+    assert not registered.lanes and not registered.asked
+    registered.checks |= names
+    launch(kernel, 1, 64, out, back_ends=(registered.name,))
+    assert registered.lanes == [64] and registered.asked == {registered.checks}
+
+
+ACCESSES = """
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+    .reg .b32 %r<4>, %i;
+    .reg .b64 %p, %o;
+    .shared .align 4 .b8 s[256];
+    .reg .b32 %s;
+    ld.param.u64 %p, [out];
+    mov.u32 %i, %tid.x;
+    mul.wide.u32 %o, %i, 4;
+    add.u64 %p, %p, %o;
+    mov.u32 %s, s;
+    mad.lo.u32 %s, %i, 4, %s;
+    st.shared.u32 [%s], %i;
+    atom.shared.add.u32 %r0, [%s], 5;
+    ld.shared.u32 %r1, [%s];
+    add.u32 %r1, %r1, %r0;
+    red.global.add.u32 [%p], %r1;
+    ld.global.u32 %r2, [%p];
+    add.u32 %r2, %r2, 1;
+    st.global.u32 [%p], %r2;
+    ret;
+}
+"""
+
+
+@pytest.mark.skipif(
+    "avx2" not in back_ends.names(), reason="there is machine code for x86-64 with AVX2 alone"
+)
+def test_a_check_is_one_function_of_machine_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that fails leaves all accesses to Python, which makes them as the code would."""
+    seen: list[tuple[int, str, int]] = []
+
+    def check_nothing(context: Any, access: MemoryAccess, size: int, failed: str) -> None:
+        seen.append((access.mode, access.space, size))
+        context.out.jump(failed)
+
+    monkeypatch.setitem(accesses.CHECKS, checks.COVERAGE, check_nothing)
+    monkeypatch.setattr(engine.settings, "current", Settings(coverage=True))
+    memory = Memory()
+    out = memory.upload(np.zeros(64, np.uint32))
+    counters = launch(Module(ACCESSES, memory).functions["k"], 1, 64, (out,), back_ends=("avx2",))
+    assert counters.region_runs
+    numbers = np.arange(64)
+    assert memory.download(out, 64, np.uint32).tolist() == (2 * numbers + 6).tolist()
+    order = [(WRITE, "shared"), (ATOMIC, "shared"), (READ, "shared")]
+    order += [(ATOMIC, "global"), (READ, "global"), (WRITE, "global")]
+    assert seen[-6:] == [(*one, 4) for one in order]
 
 
 def test_a_back_end_that_is_not_there() -> None:

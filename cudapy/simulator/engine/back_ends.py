@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from .compile.graph import Block, Step
     from .run.batch import Batch
     from .run.frame import Frame
-    from .settings import Settings
 
 NUMPY = "numpy"
 
@@ -31,8 +30,9 @@ class BackEnd(Protocol):
     def is_available(self) -> bool:
         """Whether this machine can run it."""
 
-    def meets(self, settings: Settings) -> bool:
-        """Whether it makes all checks that are asked for. If it does not, a launch runs on NumPy alone."""
+    @property
+    def checks(self) -> frozenset[str]:
+        """The checks that it makes, of those in `checks`. A launch that wants others runs on NumPy alone."""
 
     def supports(self, step: Step, function: FunctionCompiler) -> bool:
         """Whether it can run an instruction."""
@@ -55,9 +55,10 @@ class Code(Protocol):
     def runs_all(self) -> bool:
         """Whether next to nothing of the function runs on NumPy from now on."""
 
-    def region(self, block: int, lanes: int, is_eager: bool) -> Hashable | None:
+    def region(self, block: int, lanes: int, checks: frozenset[str], is_eager: bool) -> Hashable | None:
         """The region to run from a block on for so many lanes; None if NumPy is to run the block.
 
+        checks: what it has to check, of what the back end can.
         is_eager: do not wait until the function has run for a while.
         """
 

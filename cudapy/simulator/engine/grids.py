@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import fault, settings
+from . import checks, fault, settings
 from .back_ends import NUMPY, names
 from .counters import Counters
 from .device import Device
@@ -109,7 +109,7 @@ def _chosen(kernel: Kernel, wanted: tuple[str, ...] | None) -> tuple[BackEnd | N
         if unknown := set(wanted) - set(names()):
             raise ValueError(f"no back end is called {unknown.pop()!r}; there are {', '.join(names())}")
         is_wanted, is_eager = back_end is not None and back_end.name in wanted, NUMPY not in wanted
-    if not is_wanted or back_end is None or not back_end.meets(current):
+    if not is_wanted or back_end is None or not checks.wanted(current) <= back_end.checks:
         return None, False
     return back_end, is_eager
 

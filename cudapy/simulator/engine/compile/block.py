@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..ptx.syntax import Address, Instruction, Operand, PTXError, Register, Sink
 from ..ptx.types import TYPES, Type
 from .graph import Block
+from .memory import EFFECTS
 from .values import CARRY, STACK, Value, ValueReader
 
 if TYPE_CHECKING:
@@ -31,6 +32,10 @@ class BlockWriter(ValueReader):
 
     def line(self, text: str) -> None:
         self._lines.append(text)
+
+    def perform(self, effect: str, description: Any) -> None:
+        """Write the code of an effect. Raises PTXError."""
+        EFFECTS[effect](self, description)
 
     def write(self, operand: Operand, expression: str, kind: Type, unspecified_nan: bool = False) -> None:
         """Give a register the value of an expression of type `kind`."""

@@ -288,7 +288,7 @@ class FunctionCompiler:
                 for register in _registers(operands[0]):
                     kind = self._written_type(match, register)
                     codes.setdefault(register, set()).add(kind.code if kind else "")
-                    if match.rule.copies or kind is None or match.rule.emit is not None:
+                    if match.rule.copies or kind is None or not match.rule.expression:
                         copied.add(register)
         for register, register_codes in codes.items():
             declared = self.registers.get(register)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from ..ptx.syntax import Address, FunctionText, Symbol, Vector
-from ..ptx.types import TYPES
+from ..access import READ
+from ..ptx.syntax import Address, FunctionText, PTXError, Register, Symbol, Vector
+from ..ptx.types import BITS, TYPES, Type
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..ptx.syntax import Instruction
+    from ..instructions.accesses import MemoryAccess
+    from ..ptx.syntax import Instruction, Operand
+    from .function import FunctionCompiler
 
 ParamSlots = dict[int, int]
 """The size of the part at each offset, in bytes."""
@@ -54,3 +57,45 @@ def _accesses(instruction: Instruction) -> Iterator[tuple[str, int, int]]:
         return
     for number in range(len(data.items) if isinstance(data, Vector) else 1):
         yield address.base.name, address.base.offset + address.offset + number * kind.size, kind.size
+
+
+class ParameterItem(NamedTuple):
+    """A part of a parameter that an instruction loads or stores."""
+
+    operand: Operand
+    """Where it goes, or comes from."""
+    slots: tuple[Register, ...]
+    """The registers that hold it, the lowest bytes first."""
+    part: Type
+    """The type of each of them."""
+    expression: str
+    """Where there are none: the same for all threads, a parameter of the kernel."""
+
+
+def parameter_items(function: FunctionCompiler, access: MemoryAccess) -> Iterator[ParameterItem]:
+    """The items of an access to a parameter. Raises PTXError."""
+    variable, size = access.variable, access.kind.size
+    assert variable is not None
+    name = variable.name
+    slots = function.compiled.param_slots.get(name)
+    for number, operand in enumerate(access.items):
+        offset = variable.offset + number * size
+        if slots is None:
+            _require_parameter(function, access, name, offset)
+            expression = f"L.parameter({name!r}, {offset}, {access.kind.code})"
+            yield ParameterItem(operand, (), access.kind, expression)
+        else:
+            steps = range(offset, offset + size, slots[offset])
+            registers = tuple(Register(f"{name}+{step}") for step in steps)
+            yield ParameterItem(operand, registers, TYPES[BITS[slots[offset]]], "")
+
+
+def _require_parameter(function: FunctionCompiler, access: MemoryAccess, name: str, offset: int) -> None:
+    """Whether a kernel has a parameter with a value there, to be read. Raises PTXError."""
+    if access.mode != READ:
+        raise PTXError(f"{name} is no .param variable that can be written")
+    sizes = {one.name: one.size for one in function.text.prototype.parameters}
+    if name not in sizes:
+        raise PTXError(f"{name} is no parameter of {function.text.name}")
+    if not 0 <= offset <= sizes[name] - access.kind.size:
+        raise PTXError(f"{name} has {sizes[name]} bytes, none of them {access.kind.size} at {offset}")

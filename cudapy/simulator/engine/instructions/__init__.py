@@ -2,6 +2,7 @@
 
 integer.py  video.py  logic.py  floating.py  half.py  convert.py  values
 data.py     moving, loading and storing                    atomic.py   atomics and reductions
+accesses.py what loads, stores and atomics are described by
 warp.py     what threads of a warp do together             control.py  branches, calls, barriers
 mbarrier.py barriers in shared memory                      texture.py  textures and surfaces
 matrix.py   products of matrices                           cluster.py  blocks of a cluster

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..ptx.syntax import Address, Bracket, Integer, PTXError, Register, Symbol, Vector
 from ..ptx.types import TYPES
 from ..tensor_map import FIELDS, SIZE, refusal
-from .data import space_of
+from .accesses import space_of
 from .forms import BulkCopy, TensorCopy
 from .rule import rule
 

@@ -7,30 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from ..access import ATOMIC, READ, WRITE, accessed
 from ..address_spaces import SPACES
-from ..ptx.syntax import Address, Integer, PTXError, Register, Symbol, Vector
+from ..ptx.syntax import Integer, PTXError, Register, Vector
 from ..ptx.types import BITS, TYPES
+from .accesses import load_of, space_of, store_of
 from .rule import rule
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ..compile.block import BlockWriter
-    from ..ptx.syntax import Instruction, Operand
-    from ..ptx.types import Type
+    from ..ptx.syntax import Instruction
 
-_METHODS = {
-    "global": "global_memory.at",
-    "shared": "shared.at",
-    "cluster": "shared.at_cluster",
-    "local": "local.at",
-    "generic": "spaces.at_generic",
-}
-"""What finds the places of addresses: see `run.spaces`."""
-_GLOBAL = ("global", "const", "param")
 _SCOPE = "[.order:weak|relaxed|acquire|release|volatile|mmio.relaxed][.scope:cta|cluster|gpu|sys]"
 _FETCH = "[.hint:L2::cache_hint][.prefetch:L2::64B|L2::128B|L2::256B]"
 _POLICIES = "L2::evict_last|L2::evict_normal|L2::evict_first|L2::evict_unchanged"
@@ -85,160 +71,6 @@ def move(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) 
         writer.write(target, " | ".join(terms), TYPES[BITS[kind.size]])
     else:
         writer.move(target, source, kind)
-
-
-def space_of(groups: dict[str, str]) -> str:
-    """The state space of an access; "generic" if it does not say."""
-    space, _, part = (groups.get("space") or "generic").partition("::")
-    return "cluster" if part == "cluster" else space
-
-
-def place(
-    writer: BlockWriter,
-    address: Operand,
-    space: str,
-    kind: Type,
-    count: int,
-    mode: int,
-    values: Sequence[str] = (),
-) -> tuple[str, str]:
-    """The names of an array and of the items in it that an address means; `values` are to be stored there."""
-    near = writer.near(address) if space == "shared" and mode != ATOMIC else None
-    if near is not None:
-        access = _access(writer, kind, count, mode)
-        return writer.let_pair(f"L.shared.at_near({', '.join([near, access, 'I', *values])})")
-    where, access = asked(writer, address, kind, count, mode)
-    if space == "param":
-        where = writer.let(f"L.whole_parameter_address({where})")
-    method = _METHODS["global" if space in _GLOBAL else space]
-    checked = () if space == "local" else values
-    return writer.let_pair(f"L.{method}({', '.join([where, access, 'I', *checked])})")
-
-
-def asked(writer: BlockWriter, address: Operand, kind: Type, count: int, mode: int) -> tuple[str, str]:
-    """The names of addresses, and of what an instruction asks memory for there."""
-    return writer.address(address), _access(writer, kind, count, mode)
-
-
-def _access(writer: BlockWriter, kind: Type, count: int, mode: int) -> str:
-    """The name of what an instruction asks memory for."""
-    return writer.function.constant_object(accessed(np.dtype(kind.code), count, writer.number, mode))
-
-
-def _parameter(writer: BlockWriter, address: Operand) -> tuple[str, int] | None:
-    """The parameter and offset of [name + offset]; None for an address in a register."""
-    if isinstance(address, Address) and isinstance(address.base, Symbol):
-        return address.base.name, address.base.offset + address.offset
-    return None
-
-
-def parts(writer: BlockWriter, operand: Operand, groups: dict[str, str]) -> tuple[Operand, ...]:
-    """The operands of an access: as many as it says. Raises PTXError."""
-    items, wanted = writer.items(operand), int((groups.get("vector") or "v1")[1:])
-    if len(items) != wanted:
-        raise PTXError(f"a vector of {wanted} is expected" if wanted > 1 else "one register is expected")
-    return items
-
-
-def load(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
-    """ld and ldu."""
-    kind, space = TYPES[groups["T"]], space_of(groups)
-    items = parts(writer, instruction.operands[0], groups)
-    parameter = _parameter(writer, instruction.operands[1]) if space == "param" else None
-    if parameter is not None:
-        name, offset = parameter
-        for number, item in enumerate(items):
-            _load_parameter(writer, item, name, offset + number * kind.size, kind)
-        return
-    if space in _GLOBAL and space != "param" and len(items) == 1:
-        where, access = asked(writer, instruction.operands[1], kind, 1, READ)
-        arguments = ", ".join(filter(None, (where, access, "I", writer.terms(where))))
-        writer.write(items[0], f"L.global_memory.load({arguments})", kind)
-        return
-    if space == "shared":
-        near = writer.near(instruction.operands[1])
-        if near is not None:
-            access = _access(writer, kind, len(items), READ)
-            values = writer.let(f"L.shared.load_near({near}, {access}, I)")
-        else:
-            where, access = asked(writer, instruction.operands[1], kind, len(items), READ)
-            values = writer.let(f"L.shared.load({where}, {access}, I)")
-        for number, item in enumerate(items):
-            writer.write(item, f"{values}[{number}]", kind)
-        return
-    array, index = place(writer, instruction.operands[1], space, kind, len(items), READ)
-    for number, item in enumerate(items):
-        writer.write(item, f"{array}.take({index} + {number})" if number else f"{array}.take({index})", kind)
-
-
-def _load_parameter(writer: BlockWriter, target: Operand, name: str, offset: int, kind: Type) -> None:
-    param_slots = writer.function.compiled.param_slots.get(name)
-    if param_slots is None:
-        _require_parameter(writer, name, offset, kind)
-        writer.write(target, f"L.parameter({name!r}, {offset}, {kind.code})", kind)
-        return
-    size = param_slots[offset]
-    part = TYPES[BITS[size]]
-    if size == kind.size:
-        if isinstance(target, Register) and writer.function.registers[target.name].size == size:
-            writer.move(target, Register(f"{name}+{offset}"), part)
-        else:
-            writer.write(target, writer.read(Register(f"{name}+{offset}"), kind), kind)
-        return
-    whole = TYPES[BITS[kind.size]]
-    terms = []
-    for step in range(0, kind.size, size):
-        widened = f"{writer.read(Register(f'{name}+{offset + step}'), part)}.astype({whole.code})"
-        terms.append(f"({widened} << {writer.constant(8 * step, whole.code)})" if step else widened)
-    joined = writer.let(" | ".join(terms))
-    writer.write(target, f"{joined}.view({kind.code})", kind)
-
-
-def _require_parameter(writer: BlockWriter, name: str, offset: int, kind: Type) -> None:
-    """Whether a kernel has a parameter with a value there. Raises PTXError."""
-    sizes = {one.name: one.size for one in writer.function.text.prototype.parameters}
-    if name not in sizes:
-        raise PTXError(f"{name} is no parameter of {writer.function.text.name}")
-    if not 0 <= offset <= sizes[name] - kind.size:
-        raise PTXError(f"{name} has {sizes[name]} bytes, none of them {kind.size} at {offset}")
-
-
-def store(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
-    """st."""
-    kind, space = TYPES[groups["T"]], space_of(groups)
-    items = parts(writer, instruction.operands[1], groups)
-    parameter = _parameter(writer, instruction.operands[0]) if space == "param" else None
-    if parameter is not None:
-        name, offset = parameter
-        for number, item in enumerate(items):
-            _store_parameter(writer, item, name, offset + number * kind.size, kind)
-        return
-    values = [writer.canonicalized(item, kind) for item in items]
-    if space in _GLOBAL and len(items) == 1:
-        where, access = asked(writer, instruction.operands[0], kind, 1, WRITE)
-        arguments = ", ".join(filter(None, (where, access, values[0], "I", writer.terms(where))))
-        writer.line(f"L.global_memory.store({arguments})")
-        return
-    array, index = place(writer, instruction.operands[0], space, kind, len(items), WRITE, values)
-    for number, value in enumerate(values):
-        writer.line(
-            f"put({array}, {index} + {number}, {value})" if number else f"put({array}, {index}, {value})"
-        )
-
-
-def _store_parameter(writer: BlockWriter, source: Operand, name: str, offset: int, kind: Type) -> None:
-    param_slots = writer.function.compiled.param_slots.get(name)
-    if param_slots is None:
-        raise PTXError(f"{name} is no .param variable that can be written")
-    size = param_slots[offset]
-    whole, part = TYPES[BITS[kind.size]], TYPES[BITS[size]]
-    value = writer.read(source, whole)
-    if size == kind.size:
-        writer.write(Register(f"{name}+{offset}"), value, part)
-        return
-    for step in range(0, kind.size, size):
-        shift = writer.constant(8 * step, whole.code)
-        writer.write(Register(f"{name}+{offset + step}"), f"({value} >> {shift}).astype({part.code})", part)
 
 
 def _convert_address(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
@@ -312,28 +144,28 @@ RULES = [
     rule(
         f"ld{_SCOPE}[.space:{_SPACES}|const|param::entry|param::func|param][.nc]{_HINTS}.<T:data>",
         "d a",
-        emit=load,
         effect="load",
+        describe=load_of,
         has_effect=True,
         copies=True,
     ),
-    rule(f"ld{_WIDE}.<T:b128>", "d a", emit=load, effect="load", has_effect=True, copies=True),
-    rule(f"st{_WIDE}.<T:b128>", "a", emit=store, effect="store", has_effect=True),
-    rule(f"ld{_EIGHT}", "d a", emit=load, effect="load", has_effect=True, copies=True, since=100),
-    rule(f"st{_EIGHT}", "a", emit=store, effect="store", has_effect=True, since=100),
+    rule(f"ld{_WIDE}.<T:b128>", "d a", effect="load", describe=load_of, has_effect=True, copies=True),
+    rule(f"st{_WIDE}.<T:b128>", "a", effect="store", describe=store_of, has_effect=True),
+    rule(f"ld{_EIGHT}", "d a", effect="load", describe=load_of, has_effect=True, copies=True, since=100),
+    rule(f"st{_EIGHT}", "a", effect="store", describe=store_of, has_effect=True, since=100),
     rule(
         "ldu[.space:global][.vector:v2|v4].<T:data>",
         "d a",
-        emit=load,
         effect="load",
+        describe=load_of,
         has_effect=True,
         copies=True,
     ),
     rule(
         f"st{_SCOPE}[.space:{_SPACES}|param::func|param]{_HINTS}.<T:data>",
         "a",
-        emit=store,
         effect="store",
+        describe=store_of,
         has_effect=True,
     ),
     rule(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..arithmetic.fragments import elements
 from ..ptx.syntax import Integer, PTXError
 from ..ptx.types import TYPES
-from .data import space_of
+from .accesses import space_of
 from .forms import MatrixProduct, Tile
 from .rule import Rule, rule
 

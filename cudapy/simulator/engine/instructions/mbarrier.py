@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..ptx.syntax import Address, PTXError, Sink
 from ..ptx.types import TYPES
-from .data import SHARED, space_of
+from .accesses import space_of
+from .data import SHARED
 from .rule import rule
 
 if TYPE_CHECKING:

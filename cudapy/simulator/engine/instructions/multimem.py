@@ -6,37 +6,10 @@ takes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
-from ..access import ATOMIC, READ, WRITE
-from ..ptx.types import TYPES
-from .data import asked, parts
+from .accesses import load_of, store_of
 from .rule import Rule, rule
-
-if TYPE_CHECKING:
-    from ..compile.block import BlockWriter
-    from ..ptx.syntax import Instruction
-
-_MODES = {"ld_reduce": READ, "st": WRITE, "red": ATOMIC}
-
-
-def _multimem(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
-    what, kind = groups["what"], TYPES[groups["T"]]
-    first, second = instruction.operands
-    address, data = (second, first) if what == "ld_reduce" else (first, second)
-    items = parts(writer, data, groups)
-    values = [] if what == "ld_reduce" else [writer.canonicalized(item, kind) for item in items]
-    where, access = asked(writer, address, kind, len(items), _MODES[what])
-    copies = writer.let(f"L.multimem.at({where}, {access}, I)")
-    how = f"{groups.get('op')!r}, {groups['T']!r}"
-    for number, item in enumerate(items):
-        if what == "ld_reduce":
-            call = f"L.multimem.load({copies}, {number}, {how}, {groups.get('precision')!r})"
-            writer.write(item, call, kind)
-        elif what == "st":
-            writer.line(f"L.multimem.store({copies}, {number}, {values[number]}, I)")
-        else:
-            writer.line(f"L.multimem.red({copies}, {number}, {how}, {values[number]}, I)")
 
 
 def _rules(what: str, orders: str) -> list[Rule]:
@@ -69,10 +42,9 @@ def _rules(what: str, orders: str) -> list[Rule]:
         )
         ops = (add + small, extreme) if what == "ld_reduce" else ("",)
         rules += [(op + form, 100) for form in small_forms for op in ops]
-    return [
-        rule(head + form, operands, emit=_multimem, has_effect=True, copies=True, since=since)
-        for form, since in rules
-    ]
+    describe = load_of if what == "ld_reduce" else store_of
+    more: dict[str, Any] = {"effect": "multimem", "describe": describe, "has_effect": True, "copies": True}
+    return [rule(head + form, operands, since=since, **more) for form, since in rules]
 
 
 RULES = [

@@ -107,7 +107,9 @@ class Rule:
     second: str = ""
     """What a second destination, a predicate, gets: an expression of the result `d`, too."""
     effect: str = ""
-    """The name by which other back ends know what a rule without an expression does; "nothing" is nothing."""
+    """What a rule without an expression does, by the name of each back end's function for it."""
+    describe: Callable[[Instruction, dict[str, str]], Any] | None = None
+    """Makes what that function takes, of an instruction and the groups. Raises PTXError."""
     has_effect: bool = False
     """It does more than to compute its result: where its guard is false it must not run at all."""
     copies: bool = False
@@ -241,6 +243,8 @@ class Rule:
             self.emit(writer, instruction, groups)
         elif self.expression:
             self._compute(writer, instruction, groups)
+        elif self.describe is not None:
+            writer.perform(self.effect, self.describe(instruction, groups))
 
     def _compute(self, writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
         """Write the code of the expression."""

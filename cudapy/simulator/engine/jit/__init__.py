@@ -7,7 +7,8 @@ lanes.py      registers within straight code    vectors.py    the values of lane
 lowering.py   rules' expressions, over terms    terms.py      Python's operators on registers
 primitive.py  functions of expressions: integers.py  floats.py  halves.py  conversions.py
 data.py       moves and parameters
-warp_operations.py  shuffles and votes          accesses.py   loads and stores           atomics.py
+accesses.py   loads, stores, their checks       atomics.py    the arithmetic of atomics
+warp_operations.py  shuffles and votes
 library.py    routines that all code shares     layout.py     where threads' registers lie
 processor.py  what this machine can do, and memory for code
 """

@@ -1,87 +1,183 @@
-"""Loads and stores that there is machine code for.
+"""Loads, stores and atomics in machine code, from their descriptions: `instructions.accesses`.
 
-Source: PTX ISA, "ld", "st".
+The addresses are put where the routines of `library` look for them. Each check then leads to `failed` where
+an access is not plainly good: Python makes it, with all checks, and the code goes on behind it. So a check
+has to be right only where it passes, and reports nothing.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from ..ptx.syntax import Vector
-from ..ptx.types import TYPES, Type
-from . import layout
-from .lanes import Lanes, Unsupported, require_operands
+from ..access import Access
+from ..assembler.x86_64 import R8, RAX, RBX, RDI, RDX, At
+from ..checks import BOUNDS
+from ..ptx.syntax import Register
+from ..ptx.types import BITS, TYPES, Type
+from . import data, layout
+from .atomics import write_atomic
+from .lanes import Unsupported
+from .layout import WIDE
+from .library import routine
 
 if TYPE_CHECKING:
-    from ..compile.graph import Step
+    from collections.abc import Callable
 
-CHECKS = {
+    from ..instructions.accesses import MemoryAccess
+    from ..ptx.syntax import Operand
+    from .lanes import CodeContext, Lanes
+
+_BOUNDS = {
     "global": layout.CHECK_GLOBAL,
     "const": layout.CHECK_GLOBAL,
     "shared": layout.CHECK_SHARED,
-    "shared::cta": layout.CHECK_SHARED,
     "local": layout.CHECK_LOCAL,
-    "": layout.CHECK_GENERIC,
+    "generic": layout.CHECK_GENERIC,
 }
-"""The spaces of loads and stores, and what looks whether their addresses are good."""
-_KNOWN_ORDERS, _KNOWN_CACHES = ("", "weak"), ("", "ca", "cs", "lu", "wb", "wt")
+"""The spaces that there is machine code for, and the routine that looks whether addresses are good."""
+_KNOWN_CACHES = ("", "ca", "cs", "lu", "wb", "wt")
 """Other loads may wait for what other threads write."""
-
-
-def access_of(step: Step) -> tuple[str, Type, int]:
-    """The space, type and number of items of a load or store. Raises Unsupported."""
-    require_operands(step.instruction, 2)
-    groups = step.match.groups
-    space, kind = groups.get("space") or "", TYPES[groups["T"]]
-    if space not in CHECKS or groups.get("order", "") not in _KNOWN_ORDERS or kind.size > 8:
-        raise Unsupported
-    if (groups.get("cop") or "") not in _KNOWN_CACHES:
-        raise Unsupported
-    count = int((groups.get("vector") or "v1")[1:])
-    data = step.instruction.operands[0 if is_load(step) else 1]
-    items = data.items if isinstance(data, Vector) else (data,)
-    if len(items) != count:
-        raise Unsupported
-    return space, kind, count
-
-
 _ATOMIC = ("add", "and", "or", "xor", "min", "max")
+_ATOMIC_TYPES = ("u32", "s32", "b32", "u64", "s64", "b64", "f32", "f64")
 
 
-def atomic_of(step: Step) -> tuple[str, Type, str]:
-    """The space, type and operation of an atomic. Raises Unsupported."""
-    require_operands(step.instruction, 3 if gives_old(step) else 2)
-    groups = step.match.groups
-    space, kind, op = groups.get("space") or "", TYPES[groups["T"]], groups["op"]
-    if space not in CHECKS or space == "const" or groups.get("vector") or op not in _ATOMIC:
+class MemoryStep(NamedTuple):
+    """An access, for when Python has to make it."""
+
+    space: str
+    access: Access
+    items: tuple[int, ...]
+    """The offsets of the arrays that the items go to, or come from."""
+    operation: tuple[str, str] | None = None
+    """Of an atomic, and its type: the second array gets what was there."""
+
+
+def load(lanes: Lanes, access: MemoryAccess) -> None:
+    if access.is_of_parameter:
+        data.load_parameter(lanes, access)
+        return
+    _require_known(access)
+    kind, context = access.kind, lanes.context
+    _put_addresses(lanes, access)
+    registers = [one.name for one in access.items if isinstance(one, Register)]
+    is_direct = len(registers) == len(access.items) and all(_holds(lanes, one, kind) for one in registers)
+    if is_direct:
+        offsets = tuple(context.location(one) for one in registers)
+    else:
+        offsets = tuple(layout.LOADED + number * WIDE for number in range(len(access.items)))
+    context.end_stretch()
+    if is_direct:
+        context.changes(registers)
+    resume = _check(context, access, MemoryStep(access.space, access.access(context.number), offsets))
+    _transfer(context, layout.LOAD, kind, offsets, resume)
+    if not is_direct:
+        _give(lanes, access.items, offsets, kind)
+
+
+def store(lanes: Lanes, access: MemoryAccess) -> None:
+    if access.is_of_parameter:
+        data.store_parameter(lanes, access)
+        return
+    _require_known(access)
+    context = lanes.context
+    _put_addresses(lanes, access)
+    offsets = tuple(layout.VALUES + number * WIDE for number in range(len(access.items)))
+    for operand, offset in zip(access.items, offsets, strict=True):
+        lanes.put(operand, access.kind, offset)
+    context.end_stretch()
+    resume = _check(context, access, MemoryStep(access.space, access.access(context.number), offsets))
+    _transfer(context, layout.STORE, access.kind, offsets, resume)
+
+
+def atomic(lanes: Lanes, access: MemoryAccess) -> None:
+    """Lane after lane, as no other thread of Python runs."""
+    kind, operation, context = access.kind, access.operation, lanes.context
+    if access.space not in _BOUNDS or access.space == "const" or len(access.items) != 1:
         raise Unsupported
-    if kind.name not in ("u32", "s32", "b32", "u64", "s64", "b64", "f32", "f64"):
+    if operation not in _ATOMIC or kind.name not in _ATOMIC_TYPES:
         raise Unsupported
-    if kind.kind == "f" and not space:  # memory of each kind adds in its own way
+    if kind.kind == "f" and access.space == "generic":  # memory of each kind adds in its own way
         raise Unsupported
-    return space, kind, op
+    values, found = layout.VALUES, layout.LOADED
+    _put_addresses(lanes, access)
+    lanes.put(access.items[0], kind, values)
+    context.end_stretch()
+    step = MemoryStep(access.space, access.access(context.number), (values, found), (operation, kind.name))
+    resume = _check(context, access, step)
+    write_atomic(context.out, operation, kind, access.space, values, found, context)
+    context.out.label(resume)
+    _give(lanes, access.targets, (found,) * len(access.targets), kind)
 
 
-def is_atomic(step: Step) -> bool:
-    """Whether it is an atomic or a reduction."""
-    return step.match.rule.effect in ("atomic", "reduction")
+def _put_addresses(lanes: Lanes, access: MemoryAccess) -> None:
+    addresses = lanes.address(access.address)
+    lanes.store(addresses, layout.ADDRESS)
+    if lanes.context.checks > {BOUNDS}:
+        lanes.store(addresses, layout.ASKED)
 
 
-def gives_old(step: Step) -> bool:
-    """Whether it is an atomic with a destination."""
-    return step.match.rule.effect == "atomic"
+def _require_known(access: MemoryAccess) -> None:
+    """Raises Unsupported."""
+    if access.space not in _BOUNDS or access.kind.size > 8 or access.order:
+        raise Unsupported
+    if access.cache not in _KNOWN_CACHES:
+        raise Unsupported
 
 
-def is_load(step: Step) -> bool:
-    return step.match.rule.effect == "load"
+def _holds(lanes: Lanes, register: str, kind: Type) -> bool:
+    """Whether what is loaded can go to the location of a register as it is."""
+    declared = lanes.function.registers.get(register)
+    if declared is None or declared.kind == "p":
+        return False
+    if kind.size >= 4:
+        return declared.size == kind.size
+    return kind.kind != "s" and kind.size <= declared.size <= 4
 
 
-def is_access(step: Step) -> bool:
-    """Whether it is a load or store of memory."""
-    space = step.match.groups.get("space") or ""
-    return step.match.rule.effect in ("load", "store") and not space.startswith("param")
+# Checks.
 
 
-def access_address(lanes: Lanes, step: Step) -> tuple[int, ...]:
-    """The addresses of an access."""
-    return lanes.address(step.instruction.operands[1 if is_load(step) or gives_old(step) else 0])
+def _check_bounds(context: CodeContext, access: MemoryAccess, size: int, failed: str) -> None:
+    """Whether addresses lie in memory."""
+    out = context.out
+    out.lea(RDX, At(RBX, context.room_for_found()))
+    out.set(R8, size)
+    out.call_at(routine(_BOUNDS[access.space]))
+    out.test(RAX, RAX, wide=False)
+    out.jump_if("nz", failed)
+
+
+CHECKS: dict[str, Callable[[CodeContext, MemoryAccess, int, str], None]] = {BOUNDS: _check_bounds}
+"""What writes the code of each check, by its name in `checks`: of the access's description and the size of
+all of its items, with the label to go to where Python is to make the access. They come in this order: behind
+the first one ADDRESS has the addresses of this process, and ASKED those of the kernel.
+"""
+
+
+def _check(context: CodeContext, access: MemoryAccess, step: MemoryStep) -> str:
+    """Write the checks that the region makes. Returns the label behind the access."""
+    failed, resume = context.leave_to_python(step)
+    for name, write in CHECKS.items():
+        if name in context.checks:
+            write(context, access, step.access.size, failed)
+    return resume
+
+
+# What is done where they pass.
+
+
+def _transfer(context: CodeContext, which: int, kind: Type, offsets: tuple[int, ...], resume: str) -> None:
+    """Load to, or store from, an array for each item."""
+    out = context.out
+    for item, offset in enumerate(offsets):
+        out.lea(RDI, At(RBX, offset))
+        out.set(R8, item * kind.size)
+        out.call_at(routine(which + kind.size.bit_length() - 1))
+    out.label(resume)
+
+
+def _give(lanes: Lanes, targets: tuple[Operand, ...], offsets: tuple[int, ...], kind: Type) -> None:
+    """What lies in arrays to registers: of a float its bits, and a whole number keeps its sign."""
+    bits = TYPES[BITS[kind.size]] if kind.kind == "f" else kind
+    for target, offset in zip(targets, offsets, strict=True):
+        lanes.write(target, lanes.at(offset, kind.size == 8), bits)

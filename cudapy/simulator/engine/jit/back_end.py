@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from . import processor, supported
+from .accesses import CHECKS
 from .function import MachineCode
 from .run import MachineRuns
 
@@ -12,7 +13,6 @@ if TYPE_CHECKING:
     from ..compile.function import FunctionCompiler
     from ..compile.graph import Block, Step
     from ..run.batch import Batch
-    from ..settings import Settings
 
 
 class AVX2:
@@ -24,10 +24,10 @@ class AVX2:
         """Whether the processor has these, and memory may be executable."""
         return processor.is_supported()
 
-    def meets(self, settings: Settings) -> bool:
-        """Whether no check or order of threads is asked for: it has none of these."""
-        checks = settings.check_races or settings.check_uninitialized or settings.coverage
-        return settings.seed is None and not checks
+    @property
+    def checks(self) -> frozenset[str]:
+        """What regions can check."""
+        return frozenset(CHECKS)
 
     def supports(self, step: Step, function: FunctionCompiler) -> bool:
         """Whether a region may have an instruction."""

@@ -8,12 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..address_spaces import SPACES
-from ..ptx.syntax import Address, Instruction, Operand, Register, Symbol, Vector
-from ..ptx.types import BITS, TYPES, Type
+from ..compile.parameters import parameter_items
+from ..ptx.syntax import Instruction, Operand, Register, Vector
+from ..ptx.types import BITS, TYPES
 from .lanes import U32, U64, Lanes, Unsupported
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from ..instructions.accesses import MemoryAccess
 
 
 def _two(instruction: Instruction) -> tuple[Operand, Operand]:
@@ -71,55 +72,28 @@ def convert_address(lanes: Lanes, instruction: Instruction, groups: dict[str, st
     lanes.write(target, value, U64)
 
 
-def load_parameter(lanes: Lanes, instruction: Instruction, groups: dict[str, str]) -> None:
+def load_parameter(lanes: Lanes, access: MemoryAccess) -> None:
     """ld.param: what all threads have, or a register of the function."""
-    kind = TYPES[groups["T"]]
-    target, address = _two(instruction)
-    for item, name, offset in _parts(address, target, kind):
-        expression = _expression(lanes, name, offset, kind)
-        if expression is not None:
+    kind = access.kind
+    for target, slots, part, expression in parameter_items(lanes.function, access):
+        if expression:
+            if kind.size > 8:
+                raise Unsupported
             value = lanes.at(lanes.context.input(expression, kind), kind.size == 8)
             if kind.size < 4:
                 value = lanes.extended(value, kind)
-            lanes.write(item, value, kind)
-        elif _slot_size(lanes, name, offset) != kind.size or kind.kind == "p":
+            lanes.write(target, value, kind)
+        elif part.size != kind.size:
             raise Unsupported
         else:
-            nan = kind.name == "f32" and lanes.value(f"{name}+{offset}")[1]
-            lanes.write(item, lanes.read(Register(f"{name}+{offset}"), kind), kind, nan)
+            nan = kind.name == "f32" and lanes.has_nan(slots[0])
+            lanes.write(target, lanes.read(slots[0], kind), kind, nan)
 
 
-def store_parameter(lanes: Lanes, instruction: Instruction, groups: dict[str, str]) -> None:
+def store_parameter(lanes: Lanes, access: MemoryAccess) -> None:
     """st.param, into registers."""
-    kind = TYPES[groups["T"]]
-    address, source = _two(instruction)
-    for item, name, offset in _parts(address, source, kind):
-        if _slot_size(lanes, name, offset) != kind.size:
+    bits = TYPES[BITS[access.kind.size]]
+    for source, slots, part, _ in parameter_items(lanes.function, access):
+        if part.size != bits.size:
             raise Unsupported
-        bits = TYPES[BITS[kind.size]]
-        lanes.write(Register(f"{name}+{offset}"), lanes.read(item, bits), bits)
-
-
-def _slot_size(lanes: Lanes, name: str, offset: int) -> int | None:
-    """The size of the part of a parameter that is kept in a register there."""
-    return lanes.function.compiled.param_slots.get(name, {}).get(offset)
-
-
-def _parts(address: Operand, data: Operand, kind: Type) -> Iterator[tuple[Operand, str, int]]:
-    """What is loaded or stored, each with the parameter and the offset in it. Raises Unsupported."""
-    if not isinstance(address, Address) or not isinstance(address.base, Symbol):
-        raise Unsupported
-    start = address.base.offset + address.offset
-    for number, item in enumerate(data.items if isinstance(data, Vector) else (data,)):
-        yield item, address.base.name, start + number * kind.size
-
-
-def _expression(lanes: Lanes, name: str, offset: int, kind: Type) -> str | None:
-    """The expression of a kernel's parameter; None if its parts are registers. Raises Unsupported."""
-    function = lanes.function
-    if name in function.compiled.param_slots:
-        return None
-    sizes = {one.name: one.size for one in function.text.prototype.parameters}
-    if name not in sizes or not 0 <= offset <= sizes[name] - kind.size or kind.size > 8:
-        raise Unsupported
-    return f"L.parameter({name!r}, {offset}, {kind.code})"
+        lanes.write(slots[0], lanes.read(source, bits), bits)

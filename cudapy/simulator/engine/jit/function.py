@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
+from ..checks import BOUNDS
 from .lanes import Unsupported
 from .region import Region
 
@@ -28,6 +28,8 @@ class MachineCode:
 
     def __init__(self, function: FunctionCompiler, blocks: list[Block]) -> None:
         self._function, self._blocks = function, blocks
+        self._regions: dict[frozenset[str], Region | None] = {}
+        """By what they check."""
         self._microseconds = 0.0
         """What NumPy has taken, about."""
         self._steps: dict[int, int] = {}
@@ -57,26 +59,27 @@ class MachineCode:
     def _is_warm(self) -> bool:
         return self._microseconds >= self._enough
 
-    def region(self, block: int, lanes: int, is_eager: bool) -> Region | None:
+    def region(self, block: int, lanes: int, checks: frozenset[str], is_eager: bool) -> Region | None:
         """The region to enter at a block; None if that is not worth it for so many lanes, or not yet."""
         if not is_eager and lanes < _FEW and self._steps[block] < _LEAST_FOR_FEW:
             return None
         if is_eager or self._is_warm:
-            return self._region
+            return self._region(checks)
         self._microseconds += len(self._blocks[block].steps) * (_STEP + _LANE * lanes)
         return None
 
     def whole_region(self) -> Region | None:
         """All blocks that there is machine code for, made now; None if there are none."""
-        return self._region if self._numbers else None
+        return self._region(frozenset({BOUNDS})) if self._numbers else None
 
-    @cached_property
-    def _region(self) -> Region | None:
+    def _region(self, checks: frozenset[str]) -> Region | None:
         """None if an instruction turns out to be none that there is code for."""
-        try:
-            return Region(self._function, self._blocks, self._numbers)
-        except Unsupported:
-            return None
+        if checks not in self._regions:
+            try:
+                self._regions[checks] = Region(self._function, self._blocks, self._numbers, checks)
+            except Unsupported:
+                self._regions[checks] = None
+        return self._regions[checks]
 
     def _count(self, start: int, after: dict[int, set[int]]) -> int:
         """The steps from a block on, counted up to the largest number that matters."""

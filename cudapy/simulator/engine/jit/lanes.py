@@ -21,13 +21,15 @@ from ..ptx.syntax import (
     Special,
     Symbol,
 )
-from ..ptx.types import TYPES, Type
+from ..ptx.types import BITS, TYPES, Type
 from .vectors import Vectors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
+    from ..assembler.x86_64 import Assembler
     from ..compile.function import FunctionCompiler
+    from .accesses import MemoryStep
 
 Value = tuple[int, ...]
 """The numbers of the results that a value of eight lanes is: one, or two of four lanes of 64 bits each."""
@@ -54,9 +56,14 @@ def require_operands(instruction: Instruction, least: int) -> None:
 
 
 class CodeContext(Protocol):
-    """What a block needs: its function, and places in the memory of the region that it is in."""
+    """What instructions need of the block that they are in, and of its region."""
 
     function: FunctionCompiler
+    out: Assembler
+    number: int
+    """That of the instruction at hand in its function."""
+    checks: frozenset[str]
+    """What is checked: see `checks`."""
 
     def location(self, name: str) -> int:
         """The location of a register."""
@@ -67,17 +74,33 @@ class CodeContext(Protocol):
     def input(self, expression: str, kind: Type) -> int:
         """The location of what does not change in a batch, by the expression that Python reads."""
 
+    def end_stretch(self) -> None:
+        """Write the code of all that was added so far: what is written to `out` comes behind it."""
+
+    def changes(self, registers: Iterable[str]) -> None:
+        """Code in `out` puts something into the locations of registers."""
+
+    def room_for_found(self) -> int:
+        """The offset of what an access remembers."""
+
+    def leave_to_python(self, step: MemoryStep) -> tuple[str, str]:
+        """Two labels: to go to where Python has to make an access, and one to set where the code goes on."""
+
 
 class Lanes:
     """The values of registers in one stretch of a block."""
 
     def __init__(self, context: CodeContext) -> None:
         self.context, self.function = context, context.function
+        self.guard: int | None = None
+        self.begin()
+
+    def begin(self) -> None:
+        """A new stretch: all registers are in their locations."""
         self.code = Vectors()
         self.values: dict[str, tuple[Value, bool]] = {}
         """What registers hold, and whether NaN may have other bits than the hardware's."""
         self.changed: dict[str, None] = {}
-        self.guard: int | None = None
 
     # Constants and operations of either width.
 
@@ -219,6 +242,16 @@ class Lanes:
         if wide:
             return self.code.load(offset, 2), self.code.load(offset + 32, 2)
         return (self.code.load(offset),)
+
+    def store(self, value: Value, offset: int) -> None:
+        """Put a value into an array or a location."""
+        for part, one in enumerate(value):
+            self.code.store(offset + 32 * part, one, len(value))
+
+    def put(self, operand: Operand, kind: Type, offset: int) -> None:
+        """Put the bits of an operand into an array."""
+        bits = TYPES[BITS[kind.size]] if isinstance(operand, Register) else kind
+        self.store(self.read(operand, bits), offset)
 
     def read(self, operand: Operand, kind: Type) -> Value:
         if isinstance(operand, Register):

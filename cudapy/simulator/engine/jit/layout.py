@@ -77,8 +77,10 @@ MASK = LAST_PLACE + NARROW
 SHARED_BASE, LOCAL_BASE = MASK + NARROW, MASK + NARROW + WIDE
 """The addresses of each lane's shared and local memory."""
 ADDRESS = LOCAL_BASE + WIDE
-"""The addresses of an access."""
-VALUES = ADDRESS + WIDE
+"""The addresses of an access: those of this process once they were checked."""
+ASKED = ADDRESS + WIDE
+"""Where more than bounds is checked, the addresses that the kernel has."""
+VALUES = ASKED + WIDE
 """What it stores, up to eight items, or what lanes give each other."""
 LOADED = VALUES + 8 * WIDE
 """What it loads, where that does not go to the locations of registers as it is."""

@@ -83,6 +83,11 @@ def routines() -> tuple[int, int, list[int]]:
     return enter, first, others
 
 
+def routine(number: int) -> At:
+    """Where regions find the address of one of the routines, by its number in `layout`."""
+    return At(RBX, layout.ROUTINES + 8 * number)
+
+
 def _chunks(out: Assembler) -> None:
     with out.routine("next_chunk", clobbers=_ALL):
         out.word("mov", RAX, At(RBX, layout.CHUNK))

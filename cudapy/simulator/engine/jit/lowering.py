@@ -15,7 +15,7 @@ import numpy as np
 from ..arithmetic import arrays
 from ..ptx.syntax import Integer
 from ..ptx.types import Type
-from . import conversions, data, floats, halves, integers  # noqa: F401 (they register primitives)
+from . import accesses, conversions, data, floats, halves, integers, warp_operations  # noqa: F401 (they register primitives)
 from .lanes import Lanes, Unsupported
 from .primitive import PRIMITIVES
 from .terms import Term
@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..instructions import Match
+    from ..instructions.accesses import MemoryAccess
     from ..ptx.syntax import Instruction
-
-    Writer = Callable[[Lanes, Instruction, Match], None]
 
 _NUMBERS = {
     f"np.{name}": getattr(np, name) for name in ("float32", "float64", "uint16", "uint32", "uint64", "int32")
@@ -72,29 +71,35 @@ def _evaluate(text: str, names: dict[str, Any]) -> Any:
     return eval(compiled.code, scope | {"__builtins__": {}}, names)
 
 
-def _plain(write: Callable[[Lanes, Instruction, dict[str, str]], None]) -> Writer:
-    return lambda lanes, instruction, match: write(lanes, instruction, match.groups)
-
-
-_EFFECTS: dict[str, Writer] = {
-    "move": _plain(data.move),
-    "convert_address": _plain(data.convert_address),
-    "load": _plain(data.load_parameter),
-    "store": _plain(data.store_parameter),
-    "nothing": lambda lanes, instruction, match: None,
+_DESCRIBED: dict[str, Callable[[Lanes, MemoryAccess], None]] = {
+    "load": accesses.load, "store": accesses.store, "atomic": accesses.atomic,
+}  # fmt: skip
+"""What rules without an expression do, from descriptions."""
+_EFFECTS: dict[str, Callable[[Lanes, Instruction, dict[str, str]], None]] = {
+    "move": data.move,
+    "convert_address": data.convert_address,
+    "nothing": lambda lanes, instruction, groups: None,
+    "active": warp_operations.active,
+    "shuffle": warp_operations.shuffle,
+    "vote": warp_operations.vote,
+    "synchronize": lambda lanes, instruction, groups: None,
 }
-"""What rules without an expression do to registers; `accesses` and `warp_operations` have the rest."""
+"""The same, from operands."""
 
 
 def lower(lanes: Lanes, instruction: Instruction, match: Match) -> None:
     """Add the steps of an instruction. Raises Unsupported, and PTXError."""
-    rule = match.rule
-    write = _lower if rule.expression else _EFFECTS.get(rule.effect)
-    if write is None:
-        raise Unsupported
+    rule, groups = match
     lanes.guard = None
     lanes.guard = lanes.truth(instruction)
-    write(lanes, instruction, match)
+    if rule.expression:
+        _lower(lanes, instruction, match)
+    elif rule.describe is not None and rule.effect in _DESCRIBED:
+        _DESCRIBED[rule.effect](lanes, rule.describe(instruction, groups))
+    elif rule.effect in _EFFECTS:
+        _EFFECTS[rule.effect](lanes, instruction, groups)
+    else:
+        raise Unsupported
     lanes.guard = None
 
 

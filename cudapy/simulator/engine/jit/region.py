@@ -10,37 +10,26 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..access import ATOMIC, READ, WRITE, Access, accessed
-from ..assembler.x86_64 import R8, RAX, RBX, RDI, RDX, Assembler, At
+from ..assembler.x86_64 import RAX, RBX, RDX, Assembler, At
 from ..compile.graph import read_registers, registers_of
 from ..generated import functions
-from ..ptx.syntax import Instruction, Operand, Register, Vector
-from ..ptx.types import TYPES, Type
 from ..rounding import round_up
 from . import layout, vectors
-from .accesses import (
-    CHECKS,
-    access_address,
-    access_of,
-    atomic_of,
-    gives_old,
-    is_access,
-    is_atomic,
-    is_load,
-)
-from .atomics import write_atomic
+from .accesses import MemoryStep
 from .lanes import Lanes, Value
 from .layout import NARROW, WIDE
+from .library import routine
 from .lowering import lower
 from .processor import place_code
-from .warp_operations import write_warp_operation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable
 
     from ..aliases import I64, U32
     from ..compile.function import FunctionCompiler
-    from ..compile.graph import Block, Step
+    from ..compile.graph import Block
+    from ..ptx.syntax import Instruction
+    from ..ptx.types import Type
     from ..run.batch import Batch
 
 _DTYPES = {f"{letter}{size}": np.dtype(f"{letter}{size}") for letter in "ui" for size in (1, 2, 4, 8)} | {
@@ -50,17 +39,6 @@ _DTYPES = {f"{letter}{size}": np.dtype(f"{letter}{size}") for letter in "ui" for
 VECTOR = 32  # bytes of a register of the processor
 _FOUND = 16
 """Bytes of what a load or store of global memory remembers: an allocation's address and size."""
-
-
-class MemoryStep(NamedTuple):
-    """A load or store, for when Python has to make it."""
-
-    space: str
-    access: Access
-    items: tuple[int, ...]
-    """The offsets of the arrays that the items go to, or come from."""
-    operation: tuple[str, str] | None = None
-    """Of an atomic, and its type: the second array gets what was there."""
 
 
 class Carried(NamedTuple):
@@ -88,16 +66,28 @@ class Part(NamedTuple):
     end: int
 
 
-class Region:
-    """The blocks `numbers` of a function."""
+class LeftToPython(NamedTuple):
+    """Where the code of a region goes on for Python to make an access, and where behind that."""
 
-    def __init__(self, function: FunctionCompiler, blocks: list[Block], numbers: list[int]) -> None:
+    failed: str
+    resume: str
+    step: MemoryStep
+    block: int
+    instruction: Instruction
+
+
+class Region:
+    """The blocks `numbers` of a function, with the code of `checks`."""
+
+    def __init__(
+        self, function: FunctionCompiler, blocks: list[Block], numbers: list[int], checks: frozenset[str]
+    ) -> None:
         self.function, self._blocks = function, blocks
-        self.numbers = numbers
+        self.numbers, self.checks = numbers, checks
         self._places = {number: place for place, number in enumerate(numbers)}
         self.exits: list[int] = []
         """The blocks that lanes leave it to, by number in PLACE."""
-        self.accesses: list[MemoryStep] = []
+        self.left_to_python: list[LeftToPython] = []
         self.found: list[int] = []
         """The offsets of what accesses remember."""
         self.locations: dict[str, int] = {}
@@ -116,11 +106,13 @@ class Region:
         out = Assembler()
         for number in numbers:
             _Writer(self, out, blocks[number]).write()
+        for which, one in enumerate(self.left_to_python):
+            self._leave(out, which, one)
         for place in range(len(self.exits)):
             begin = len(out)
             out.label(f"exit {place}")
             out.set(RAX, layout.LEFT | place)
-            out.jump_to(_routine(layout.EXIT))
+            out.jump_to(routine(layout.EXIT))
             self.parts.append(Part(None, (), (), begin, len(out)))
         self.code = out.finish()
         start = place_code(self.code)
@@ -132,7 +124,7 @@ class Region:
         """What its memory holds at first."""
         for (bits, size), offset in self._constants.items():
             self.image[offset : offset + size] = np.frombuffer(bits.to_bytes(size, "little"), np.uint8)
-        self.uses = {one.space for one in self.accesses}
+        self.uses = {one.step.space for one in self.left_to_python}
         """The spaces that it accesses."""
         expressions = "".join(f"{one}, " for one in self._inputs)
         text = f"def inputs(L):\n return ({expressions})\n"
@@ -207,7 +199,17 @@ class Region:
             for name in sorted(names)
         ]
 
-    # What blocks need: `lanes.CodeContext`.
+    def _leave(self, out: Assembler, which: int, one: LeftToPython) -> None:
+        begin = len(out)
+        out.label(one.failed)
+        out.put(At(RBX, layout.WHICH), which)
+        out.load_label(RAX, one.resume)
+        out.keep(At(RBX, layout.RESUME), RAX)
+        out.set(RAX, layout.ACCESSES)
+        out.jump_to(routine(layout.LEAVE))
+        self.parts.append(Part(one.block, (one.instruction,), (), begin, len(out)))
+
+    # What blocks need.
 
     def location(self, name: str) -> int:
         location = self.locations.get(name)
@@ -256,10 +258,6 @@ class Region:
         return offset
 
 
-def _routine(number: int) -> At:
-    return At(RBX, layout.ROUTINES + 8 * number)
-
-
 def _needed(instruction: Instruction) -> set[str]:
     """The registers that an instruction reads; where its guard is false its target stays what it was."""
     needed = read_registers(instruction)
@@ -268,32 +266,32 @@ def _needed(instruction: Instruction) -> set[str]:
     return needed
 
 
-def _bits_of(kind: Type) -> Type:
-    """The type of what is loaded: of a float its bits, and a whole number keeps its sign."""
-    return TYPES[f"b{8 * kind.size}"] if kind.kind == "f" else kind
-
-
 class _Writer:
-    """Writes one block."""
+    """Writes one block. It is the context of its instructions: `lanes.CodeContext`."""
 
     def __init__(self, region: Region, out: Assembler, block: Block) -> None:
-        self._region, self._out, self._block = region, out, block
-        self._lanes = Lanes(region)
+        self._region, self.out, self._block = region, out, block
+        self.function, self.checks, self.number = region.function, region.checks, 0
+        self.location, self.constant, self.input = region.location, region.constant, region.input
+        self.room_for_found = region.room_for_found
+        self._lanes = Lanes(self)
         self._read: set[str] = set()
         self._written: set[str] = set()
         self._instructions: list[Instruction] = []
         """Those of the part at hand, which begins at `_begin`."""
         self._begin = len(out)
         after: set[str] = set(block.live_out)
-        self._read_after: list[set[str]] = []
-        """What is read behind each step."""
+        wanted: list[set[str]] = []
         for step in reversed(block.steps):
-            self._read_after.append(set(after))
             after |= _needed(step.instruction)
-        self._read_after.reverse()
+            wanted.append(set(after))
+        self._wanted = wanted[::-1]
+        """What each step and those behind it read."""
+        self._place = 0
+        """Of the step at hand."""
 
     def write(self) -> None:
-        block, out = self._block, self._out
+        block, out = self._block, self.out
         out.label(f"block {block.index}")
         if block.gathers:
             alone = f"exit {self._region.exit_to(block.index)}"
@@ -305,22 +303,14 @@ class _Writer:
             out.put(At(RBX, layout.EFFECTS), 1)
         ends = None
         self._end_part()
-        for place, step in enumerate(block.steps):
+        for self._place, step in enumerate(block.steps):
             self._instructions.append(step.instruction)
             if step.match.rule.ends_block:
                 ends = step
-            elif is_access(step):
-                self._access(step, place)
-            elif is_atomic(step):
-                self._atomic(step, place)
-            elif step.match.rule.convergence_mask:
-                self._together(step, place)
-            else:
-                lower(self._lanes, step.instruction, step.match)
-                continue
-            if ends is None:  # what is behind the addresses and values, which were written before
-                self._instructions.append(step.instruction)
-                self._end_part()
+                break
+            self.number = self.function.number(step.instruction)
+            lower(self._lanes, step.instruction, step.match)
+            self._end_part()
         condition = None
         if ends is not None:
             condition = self._lanes.truth(ends.instruction)
@@ -332,17 +322,34 @@ class _Writer:
         self._end(condition is not None)
         self._end_part()
 
+    # What instructions call.
+
+    def end_stretch(self) -> None:
+        self._flush(self._wanted[self._place])
+        self._instructions.append(self._block.steps[self._place].instruction)
+
+    def changes(self, registers: Iterable[str]) -> None:
+        self._written.update(registers)
+
+    def leave_to_python(self, step: MemoryStep) -> tuple[str, str]:
+        failed, resume = self.out.new_label(), self.out.new_label()
+        instruction = self._block.steps[self._place].instruction
+        self._region.left_to_python.append(LeftToPython(failed, resume, step, self._block.index, instruction))
+        return failed, resume
+
+    # Inside.
+
     def _end_part(self, steps: Iterable[vectors.Step] = ()) -> None:
         """The code from here on belongs to other instructions."""
-        if len(self._out) > self._begin:
+        if len(self.out) > self._begin:
             instructions = tuple(self._instructions)
             number = self._block.index
-            self._region.parts.append(Part(number, instructions, tuple(steps), self._begin, len(self._out)))
-            self._begin = len(self._out)
+            self._region.parts.append(Part(number, instructions, tuple(steps), self._begin, len(self.out)))
+            self._begin = len(self.out)
             self._instructions.clear()
 
     def _end(self, is_conditional: bool) -> None:
-        block, out, region = self._block, self._out, self._region
+        block, out, region = self._block, self.out, self._region
         following = block.index + 1
         target = block.targets[0] if block.end == "branch" else following
         to, next_ = region.place(target), region.place(following) if is_conditional else 0
@@ -367,11 +374,11 @@ class _Writer:
         out.set(RAX, to)
         if is_conditional:
             out.set(RDX, next_)
-        out.jump_to(_routine(layout.DIVERGE if is_conditional else layout.GO_ON))
+        out.jump_to(routine(layout.DIVERGE if is_conditional else layout.GO_ON))
 
     def _direct(self, number: int) -> None:
         """All go to a block."""
-        out, region = self._out, self._region
+        out, region = self.out, self._region
         place = region.place(number)
         if place >= len(region.numbers):
             out.jump(f"exit {place - len(region.numbers)}")
@@ -380,7 +387,7 @@ class _Writer:
             out.number("sub", At(RBX, layout.BUDGET), 1)
             out.jump_if("ns", f"block {number}")
             out.set(RAX, place)
-            out.jump_to(_routine(layout.GO_ON))
+            out.jump_to(routine(layout.GO_ON))
         else:
             out.jump(f"block {number}")
 
@@ -404,111 +411,7 @@ class _Writer:
             if region.is_shared_by_blocks(name):
                 mask = code.load(layout.MASK)
                 value = lanes.choose(mask, value, lanes.at(location, len(value) == 2))
-            self._store(value, location)
-        code.emit(self._out, region.spill)
+            lanes.store(value, location)
+        code.emit(self.out, region.spill)
         self._end_part(code.steps)
-        self._lanes = Lanes(region)
-
-    def _access(self, step: Step, place: int) -> None:
-        """A load or store: its addresses and what it stores are put where the routines look for it."""
-        region, out = self._region, self._out
-        space, kind, count = access_of(step)
-        loads = is_load(step)
-        self._store(access_address(self._lanes, step), layout.ADDRESS)
-        data = step.instruction.operands[0 if loads else 1]
-        operands = data.items if isinstance(data, Vector) else (data,)
-        offsets = []
-        direct = loads and all(self._is_direct(one, kind) for one in operands)
-        for number, operand in enumerate(operands):
-            offset = (layout.LOADED if loads else layout.VALUES) + number * WIDE
-            if direct and isinstance(operand, Register):
-                offset = region.location(operand.name)
-            elif not loads:
-                self._put(operand, kind, offset)
-            offsets.append(offset)
-        self._flush(self._read_after[place] | _needed(step.instruction))
-        if direct:
-            self._written |= {one.name for one in operands if isinstance(one, Register)}
-        access = accessed(
-            np.dtype(kind.code), count, region.function.number(step.instruction), READ if loads else WRITE
-        )
-        resume = self._check(MemoryStep(space, access, tuple(offsets)))
-        routine = (layout.LOAD if loads else layout.STORE) + kind.size.bit_length() - 1
-        for item, offset in enumerate(offsets):
-            out.lea(RDI, At(RBX, offset))
-            out.set(R8, item * kind.size)
-            out.call_at(_routine(routine))
-        out.label(resume)
-        if loads and not direct:
-            for operand, offset in zip(operands, offsets, strict=True):
-                value = self._lanes.at(offset, kind.size == 8)
-                self._lanes.write(operand, value, _bits_of(kind))
-
-    def _check(self, step: MemoryStep) -> str:
-        """Go on if the addresses are good; else Python makes the access. Returns where it goes on then."""
-        region, out = self._region, self._out
-        region.accesses.append(step)
-        good, resume = out.new_label(), out.new_label()
-        out.lea(RDX, At(RBX, region.room_for_found()))
-        out.set(R8, step.access.size)
-        out.call_at(_routine(CHECKS[step.space]))
-        out.test(RAX, RAX, wide=False)
-        out.jump_if("z", good)
-        out.put(At(RBX, layout.WHICH), len(region.accesses) - 1)
-        out.load_label(RAX, resume)
-        out.keep(At(RBX, layout.RESUME), RAX)
-        out.set(RAX, layout.ACCESSES)
-        out.jump_to(_routine(layout.LEAVE))
-        out.label(good)
-        return resume
-
-    def _atomic(self, step: Step, place: int) -> None:
-        """Lane after lane, as no other thread of Python runs."""
-        region, out = self._region, self._out
-        space, kind, op = atomic_of(step)
-        self._store(access_address(self._lanes, step), layout.ADDRESS)
-        operands = step.instruction.operands
-        self._put(operands[2 if gives_old(step) else 1], kind, layout.VALUES)
-        self._flush(self._read_after[place] | _needed(step.instruction))
-        access = accessed(np.dtype(kind.code), 1, region.function.number(step.instruction), ATOMIC)
-        values, found = layout.VALUES, layout.LOADED
-        resume = self._check(MemoryStep(space, access, (values, found), (op, kind.name)))
-        write_atomic(out, op, kind, space, values, found, region)
-        out.label(resume)
-        if gives_old(step):
-            value = self._lanes.at(found, kind.size == 8)
-            self._lanes.write(operands[0], value, _bits_of(kind))
-
-    def _together(self, step: Step, place: int) -> None:
-        wanted = self._read_after[place] | _needed(step.instruction)
-
-        def flush() -> Lanes:
-            self._flush(wanted)
-            if step.match.rule.effect == "vote":
-                self._out.keep(At(RBX, layout.VOTES), RDX, 4)
-            return self._lanes
-
-        self._lanes = write_warp_operation(self._lanes, step, flush)
-        if step.match.rule.effect == "shuffle":  # before the next one puts there what lanes give
-            self._flush(self._read_after[place])
-
-    def _is_direct(self, operand: Operand, kind: Type) -> bool:
-        """Whether what is loaded can go to the location of a register as it is."""
-        declared = (
-            self._region.function.registers.get(operand.name) if isinstance(operand, Register) else None
-        )
-        if declared is None or declared.kind == "p":
-            return False
-        if kind.size >= 4:
-            return declared.size == kind.size
-        return kind.kind != "s" and kind.size <= declared.size <= 4
-
-    def _put(self, operand: Operand, kind: Type, offset: int) -> None:
-        lanes = self._lanes
-        bits = TYPES[f"b{8 * kind.size}"]
-        self._store(lanes.read(operand, bits if isinstance(operand, Register) else kind), offset)
-
-    def _store(self, value: Value, offset: int) -> None:
-        """Put a value into an array or a location."""
-        for part, one in enumerate(value):
-            self._lanes.code.store(offset + 32 * part, one, len(value))
+        lanes.begin()

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..access import READ, put
+from ..access import READ, WRITE, put
+from ..checks import BOUNDS
 from . import layout
 from .layout import LANES
 from .library import routines
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     from ..memory import Snapshot
     from ..run.batch import Batch
     from ..run.frame import Frame
-    from .region import Carried, MemoryStep, Region
+    from .accesses import MemoryStep
+    from .region import Carried, Region
 
 _BUDGET = 20_000
 """Blocks, of 32 lanes each, that run before the code yields to other groups: some milliseconds."""
@@ -77,9 +79,9 @@ class _Run:
         for value, (location, kind) in zip(region.read_inputs(batch), region.inputs, strict=True):
             value = value.astype(kind.code, copy=False) if value.ndim else value.astype(kind.code)
             self._bring(value, location)
-        self._takes_shared = bool(region.uses & {"shared", "shared::cta", ""})
-        self._takes_local = bool(region.uses & {"local", ""})
-        self._takes_global = bool(region.uses & {"global", "const", ""})
+        self._takes_shared = bool(region.uses & {"shared", "generic"})
+        self._takes_local = bool(region.uses & {"local", "generic"})
+        self._takes_global = bool(region.uses & {"global", "const", "generic"})
         if self._takes_shared:
             self._set(layout.SHARED_SIZE, batch.shared.size)
             self._bring(batch.shared.addresses(), layout.SHARED_BASE)
@@ -252,7 +254,7 @@ class _Run:
         while True:
             status = self._enter(self._address)
             if status == layout.ACCESSES:
-                step = self._region.accesses[int(self._fields[layout.WHICH >> 3]) & 0xFFFFFFFF]
+                step = self._region.left_to_python[int(self._fields[layout.WHICH >> 3]) & 0xFFFFFFFF].step
                 started = time.perf_counter()
                 self._access(step, lanes)
                 spent += time.perf_counter() - started
@@ -279,24 +281,24 @@ class _Run:
         numbers = positions + int(self._fields[layout.CHUNK >> 3]) * LANES
         if lanes is not None:
             numbers = lanes[numbers]
-        a, access = self._array(layout.ADDRESS, 8)[positions], step.access
-        space = "generic" if not step.space else step.space.partition("::")[0]
-        array, index = batch.spaces.at("global" if space == "const" else space, a, access, numbers)
+        asked = layout.ASKED if self._region.checks > {BOUNDS} else layout.ADDRESS
+        a, access = self._array(asked, 8)[positions], step.access
         size = access.dtype.itemsize
         unsigned = np.dtype(_UNSIGNED[size])
+        items = [self._array(offset, size) for offset in step.items]
+        values = [one[positions].astype(unsigned).view(access.dtype) for one in items]
+        stored = values if access.mode == WRITE else []
+        array, index = batch.spaces.at(step.space, a, access, numbers, *stored)
         if step.operation is not None:
-            values, found = (self._array(offset, size) for offset in step.items)
-            b = values[positions].astype(unsigned).view(access.dtype)
-            old = batch.atomics.apply(*step.operation, array, index, b, None, numbers, True)
+            old = batch.atomics.apply(*step.operation, array, index, values[0], None, numbers, True)
             assert old is not None
-            found[positions] = old.view(unsigned)
+            items[1][positions] = old.view(unsigned)
             return
-        for number, offset in enumerate(step.items):
-            location = self._array(offset, size)
+        for number, (item, value) in enumerate(zip(items, values, strict=True)):
             if access.mode == READ:
-                location[positions] = array.take(index + number).view(unsigned)
+                item[positions] = array.take(index + number).view(unsigned)
             else:
-                put(array, index + number, location[positions].astype(unsigned).view(access.dtype))
+                put(array, index + number, value)
 
     def _block_at_hand(self) -> int:
         first, numbers = int(self._array(layout.PLACE).min()), self._region.numbers

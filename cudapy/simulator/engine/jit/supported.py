@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..assembler.x86_64 import Assembler
 from ..ptx.syntax import (
     Address,
     Integer,
@@ -16,17 +17,17 @@ from ..ptx.syntax import (
     Symbol,
     Vector,
 )
-from ..ptx.types import BITS, TYPES, Type
-from .accesses import access_address, access_of, atomic_of, is_access, is_atomic
+from .accesses import CHECKS
 from .lanes import Lanes, Unsupported
 from .lowering import lower
-from .warp_operations import write_warp_operation
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Iterable
 
     from ..compile.function import FunctionCompiler
     from ..compile.graph import Step
+    from ..ptx.types import Type
+    from .accesses import MemoryStep
 
 _known: dict[Hashable, bool] = {}
 _MOST_KNOWN = 1 << 14
@@ -84,19 +85,8 @@ def _sort_of(operand: Operand, function: FunctionCompiler) -> Hashable:
 
 
 def _is_supported(step: Step, function: FunctionCompiler) -> bool:
-    lanes = Lanes(_Anywhere(function))
     try:
-        if is_access(step):
-            access_of(step)
-            access_address(lanes, step)
-        elif is_atomic(step):
-            atomic_of(step)
-            access_address(lanes, step)
-            lanes.read(step.instruction.operands[-1], TYPES[BITS[TYPES[step.match.groups["T"]].size]])
-        elif step.match.rule.convergence_mask:
-            write_warp_operation(lanes, step)
-        else:
-            lower(lanes, step.instruction, step.match)
+        lower(Lanes(_Anywhere(function)), step.instruction, step.match)
     except (Unsupported, PTXError):  # a mistake is reported where code for NumPy is written
         return False
     return True
@@ -105,14 +95,29 @@ def _is_supported(step: Step, function: FunctionCompiler) -> bool:
 class _Anywhere:
     """Stands in for a region, of which no code is made."""
 
+    number = 0
+    checks = frozenset(CHECKS)
+
     def __init__(self, function: FunctionCompiler) -> None:
-        self.function = function
+        self.function, self.out = function, Assembler()
 
     def location(self, name: str) -> int:
         return 0
 
     def constant(self, bits: int, size: int) -> int:
-        return bits
+        return 0
 
     def input(self, expression: str, kind: Type) -> int:
         return 0
+
+    def end_stretch(self) -> None:
+        pass
+
+    def changes(self, registers: Iterable[str]) -> None:
+        pass
+
+    def room_for_found(self) -> int:
+        return 0
+
+    def leave_to_python(self, step: MemoryStep) -> tuple[str, str]:
+        return self.out.new_label(), self.out.new_label()

@@ -4,48 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..ptx.syntax import Instruction, Pair
+from ..assembler.x86_64 import RBX, RDX, At
+from ..ptx.syntax import Pair
 from ..ptx.types import TYPES
 from . import layout
-from .lanes import PRED, Lanes, Unsupported, Value, require_operands
+from .lanes import PRED, Lanes, Value, require_operands
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..compile.graph import Step
+    from ..ptx.syntax import Instruction
 
 
-_LEAST = {"shuffle": 4, "vote": 3, "active": 1, "synchronize": 0}
-"""The effects that there is machine code for, and how many operands they take."""
+def active(lanes: Lanes, instruction: Instruction, groups: dict[str, str]) -> None:
+    """activemask."""
+    require_operands(instruction, 1)
+    lanes.write(instruction.operands[0], lanes.all_ones(1), TYPES["b32"])
 
 
-def write_warp_operation(lanes: Lanes, step: Step, flush: Callable[[], Lanes] | None = None) -> Lanes:
-    """Add an instruction of a warp, all lanes of which are active. Raises Unsupported.
-
-    flush: ends the stretch of code before it, and begins another: what lanes give each other has to lie in
-    memory.
-    """
-    instruction, groups = step.instruction, step.match.groups
-    effect = step.match.rule.effect
-    if effect not in _LEAST:
-        raise Unsupported
-    require_operands(instruction, _LEAST[effect])
-    if effect == "shuffle":
-        lanes.code.store(layout.VALUES, lanes.read(instruction.operands[1], TYPES["b32"])[0])
-        lanes = flush() if flush is not None else lanes
-        _shuffle(lanes, instruction, groups)
-    elif effect == "vote":
-        lanes.code.bits(lanes.read(instruction.operands[1], TYPES["pred"])[0])
-        lanes = flush() if flush is not None else lanes
-        _vote(lanes, instruction, groups)
-    elif effect == "active":
-        lanes.write(instruction.operands[0], lanes.all_ones(1), TYPES["b32"])
-    return lanes
-
-
-def _shuffle(lanes: Lanes, instruction: Instruction, groups: dict[str, str]) -> None:
-    """shfl, of what lies at VALUES. As in `run/warp.py`."""
-    target, _, *operands = instruction.operands
+def shuffle(lanes: Lanes, instruction: Instruction, groups: dict[str, str]) -> None:
+    """shfl: what lanes give each other lies in memory. As in `run/warp.py`."""
+    require_operands(instruction, 4)
+    target, given, *operands = instruction.operands
+    lanes.code.store(layout.VALUES, lanes.read(given, TYPES["b32"])[0])
+    lanes.context.end_stretch()
     b, c = (lanes.read(one, TYPES["b32"]) for one in operands[:2])
     low, lane = lanes.constant(31, 4), lanes.at(layout.LANE, False)
     b, clamp = lanes.each("pand", b, low), lanes.each("pand", c, low)
@@ -70,6 +50,7 @@ def _shuffle(lanes: Lanes, instruction: Instruction, groups: dict[str, str]) -> 
     lanes.write(first_target, _picked(lanes, layout.VALUES, source), TYPES["b32"])
     if second is not None:
         lanes.write(second, valid, PRED)
+    lanes.context.end_stretch()  # before the next one puts there what lanes give
 
 
 def _picked(lanes: Lanes, offset: int, source: Value) -> Value:
@@ -84,8 +65,11 @@ def _picked(lanes: Lanes, offset: int, source: Value) -> Value:
     return result
 
 
-def _vote(lanes: Lanes, instruction: Instruction, groups: dict[str, str]) -> None:
-    """vote, of the bits at VOTES."""
+def vote(lanes: Lanes, instruction: Instruction, groups: dict[str, str]) -> None:
+    require_operands(instruction, 3)
+    lanes.code.bits(lanes.read(instruction.operands[1], PRED)[0])
+    lanes.context.end_stretch()
+    lanes.context.out.keep(At(RBX, layout.VOTES), RDX, 4)
     one = lanes.code.constant(layout.VOTES, 4)
     mask = lanes.read(instruction.operands[2], TYPES["b32"])
     yes = lanes.each("pand", (one,), mask)

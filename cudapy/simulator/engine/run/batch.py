@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
-from .. import fault, settings
+from .. import checks, fault, settings
 from ..counters import Counters
 from ..rounding import round_up
 from .atomic import Atomics
@@ -173,6 +173,7 @@ class Launch:
         self.cluster = cluster or (1, 1, 1)
         self.parameters = parameters
         self.back_end, self.is_eager = back_end, is_eager
+        self.checks = checks.wanted(settings.current)
         self.dynamic_size = dynamic_size
         self.user_shared_size = kernel.shared_size + dynamic_size
         """Bytes of a block's shared memory that are its own."""

@@ -91,7 +91,7 @@ class Scheduler:
             if block.is_entry and runner is not None:
                 code = here.function.code
                 assert code is not None
-                region = code.region(here.key.block, _size(lanes, count), is_eager)
+                region = code.region(here.key.block, _size(lanes, count), batch.launch.checks, is_eager)
                 if region is not None and region not in batch.launch.left_to_python:
                     counters.region_runs += 1
                     here = self._run_region(runner, region, here, lanes)

@@ -34,10 +34,8 @@ class Spaces:
         self.races = shared.races
 
     def at(self, space: str, a: U64, access: Access, lanes: Lanes, *values: Array) -> Places:
-        """The places of addresses of a space: "global", "shared", "cluster", "local", "generic". Raises
-        Fault.
-        """
-        if space == "global":
+        """The places of addresses of a space: see `instructions.accesses`. Raises Fault."""
+        if space in ("global", "const"):
             return self.global_memory.at(a, access, lanes, *values)
         if space == "shared":
             return self.shared.at(a, access, lanes, *values)

@@ -1,0 +1,35 @@
+"""What is checked while kernels run: each check by the name that back ends know it by.
+
+NumPy makes all of them. Another back end says which ones it has, and runs a kernel if it has all that are
+wanted. Each is asked for at one place: that of an access at every load, store and atomic, of which
+`instructions.accesses` has the description.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .settings import Settings
+
+BOUNDS = "bounds"
+"""Of an access: its addresses are multiples of its size, in memory that the thread may use. Always made."""
+UNDEFINED = "undefined"
+"""Of an access: somebody wrote the bytes that are read. `Settings.check_uninitialized`."""
+RACES = "races"
+"""Of an access: everything orders it with accesses of other threads. `Settings.check_races`."""
+COVERAGE = "coverage"
+"""Of a block and its branch: how many threads ran it, and went which way. `Settings.coverage`."""
+ORDER = "order"
+"""Of a group of threads, before it runs: which one is next is random. `Settings.seed`."""
+
+
+def wanted(settings: Settings) -> frozenset[str]:
+    """The checks that a launch makes."""
+    asked = {
+        UNDEFINED: settings.check_uninitialized,
+        RACES: settings.check_races,
+        COVERAGE: settings.coverage,
+        ORDER: settings.seed is not None,
+    }
+    return frozenset({BOUNDS, *(name for name, is_asked in asked.items() if is_asked)})
