@@ -17,10 +17,10 @@ ALLOWED = {
     "_types": 2,
     "alias.py": 1,
     "pathfinder.py": 1,
-    "simulator": 85,
+    "simulator": 84,
 }
 """Modules in circles, by their folder; of what is not here, none. Whoever cuts one lowers its number."""
-IN_FUNCTIONS = 442
+IN_FUNCTIONS = 427
 """Relative imports inside functions, which hide what a module needs and how long a first call takes."""
 
 

@@ -289,13 +289,6 @@ def declared(module: ModuleType) -> list[str]:
     return sorted({symbol_of(each.prototype) for each in declarations if each is not None})
 
 
-def nccl_symbols() -> list[str]:
-    """What a libnccl exports, but for the second names of its functions, for profilers."""
-    from .. import nccl
-
-    return sorted((*declared(nccl), *NCCL_DEVICE_API))
-
-
 def find(name: str, version: int, per_thread: bool) -> str | None:
     """What cuGetProcAddress finds for a name as of a CUDA version: "" if there is no such function at all,
     None if it came later.

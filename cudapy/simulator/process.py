@@ -6,6 +6,8 @@ import os
 import threading
 from functools import partial, wraps
 
+from .entry_points import NCCL_DEVICE_API, Release, declared, symbols
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -233,7 +235,6 @@ def _share(other: Offer) -> None:
     """Use the libraries of the simulator of another copy."""
     global _shared
     from .devices.device import Hardware
-    from .entry_points import Release
     from .shared_table import SharedTable
 
     Hardware.devices, Hardware.compute_capability, Release.number = other.hardware()
@@ -248,7 +249,6 @@ def _make_tables(options: Options) -> None:
 
     from .. import driver
     from .devices.device import Hardware, before
-    from .entry_points import Release, symbols
     from .heap import keep_freed_memory
     from .library import Table
     from .options import release
@@ -281,7 +281,6 @@ def _register() -> None:
 def _provide(name: str, major: int | None, below: Callable[[], Loaded]) -> Loaded:
     """The simulated library `name`, one of LIBRARIES, which there is without a file."""
     from ..pathfinder import Loaded
-    from .entry_points import Release
     from .library import LateTable
 
     key = LIBRARIES[name]
@@ -321,11 +320,10 @@ def nccl_table() -> Table:
     """The table of NCCL."""
     from .. import nccl
     from .collectives import calls
-    from .entry_points import nccl_symbols
     from .library import Table
 
     make = partial(Table, "nccl", nccl, calls.before, calls.failed, said=calls.said)
-    return _once("nccl", lambda: make(exported=nccl_symbols()))
+    return _once("nccl", lambda: make(exported=(*declared(nccl), *NCCL_DEVICE_API)))
 
 
 def runtime_of(major: int) -> Table:
@@ -382,7 +380,6 @@ def _offer() -> Offer:
 def _hardware() -> tuple[int, tuple[int, int], int]:
     """See `copies.Offer`."""
     from .devices.device import Hardware
-    from .entry_points import Release
 
     return Hardware.devices, Hardware.compute_capability, Release.number
 

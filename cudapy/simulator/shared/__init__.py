@@ -10,7 +10,14 @@ from functools import partial
 
 from ..._pathfinder.libraries import MAJORS
 from ..options import read, release
-from ..process import is_enabled, runtime_of, tables
+from ..process import is_enabled, nccl_table, nvml_table, runtime_of, tables
+from . import bindings, nccl, nvml, triton
+from .compilers import open_compilers
+from .driver import SONAME, open_driver
+from .imported import Finder
+from .loaded import opened
+from .machine_code import SLOTS
+from .runtime import open_runtime, soname
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,13 +36,6 @@ _compilers: list[Compiler] = []
 def install() -> None:
     """Open the libraries in this process. Does nothing the second time. Raises RuntimeError."""
     from .. import pytorch
-    from . import bindings, nccl, nvml, triton
-    from .compilers import open_compilers
-    from .driver import SONAME
-    from .imported import Finder
-    from .loaded import opened
-    from .machine_code import SLOTS
-    from .runtime import open_runtime, soname
 
     with _lock:
         if not any(isinstance(finder, Finder) for finder in sys.meta_path):
@@ -52,11 +52,11 @@ def install() -> None:
                 if key not in _libraries and (there is None or hasattr(there, SLOTS)):
                     _libraries[key] = open_runtime(major, _runtime, there)
             if opened(nvml.SONAME) is None:
-                _libraries["nvml"] = nvml.open_nvml()
+                _libraries["nvml"] = nvml.open_nvml(nvml_table)
         if "nccl" not in _libraries:
             there = opened(nccl.SONAME)
             if there is None or hasattr(there, SLOTS):
-                _libraries["nccl"] = nccl.open_nccl(there)
+                _libraries["nccl"] = nccl.open_nccl(nccl_table, there)
 
 
 def adopt(path: str) -> None:
@@ -66,10 +66,6 @@ def adopt(path: str) -> None:
     prints is printed at the process'.
     """
     from .. import findings
-    from . import nccl
-    from .driver import SONAME
-    from .loaded import opened
-    from .runtime import open_runtime, soname
 
     with _lock:
         handle = ctypes.CDLL(path)
@@ -78,7 +74,7 @@ def adopt(path: str) -> None:
         if name in majors:
             _libraries[f"runtime {majors[name]}"] = open_runtime(majors[name], _runtime, handle)
         elif name == nccl.SONAME:
-            _libraries["nccl"] = nccl.open_nccl(handle)
+            _libraries["nccl"] = nccl.open_nccl(nccl_table, handle)
         else:
             first = opened(SONAME)
             is_first = first is not None and first._handle == handle._handle
@@ -106,7 +102,6 @@ def _end(process: int, _: object) -> None:
 def _take(key: str, handle: ctypes.CDLL | None) -> None:
     """Have a libcuda.so.1 that is open, or a new one, call the simulator."""
     from ..entry_points import Release
-    from .driver import open_driver
 
     if key not in _libraries:
         version = Release.number if is_enabled() else release(read("driver_version"))

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
-from ..entry_points import nccl_symbols
-from ..process import nccl_table
+from ... import nccl
+from ..entry_points import NCCL_DEVICE_API, declared
 from .loaded import SharedLibrary
 from .shutdown import answer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import ctypes
+    from collections.abc import Callable
+
+    from ..library import Table
 
 SONAME, ALIASES = "libnccl.so.2", ("libnccl.so",)
 INTERNAL = 3  # ncclInternalError
@@ -22,16 +24,16 @@ _ENDS = re.compile("ncclComm(Abort|Finalize|Revoke)|ncclGroup(Start|End)|ncclMem
 
 def functions() -> dict[str, int]:
     """What NCCL exports, and what that is when Python ends."""
-    return {name: 0 if _ENDS.search(name) else answer(name, INTERNAL) for name in nccl_symbols()}
+    names = sorted((*declared(nccl), *NCCL_DEVICE_API))
+    return {name: 0 if _ENDS.search(name) else answer(name, INTERNAL) for name in names}
 
 
-def open_nccl(handle: ctypes.CDLL | None = None) -> SharedLibrary:
+def open_nccl(table: Callable[[], Table], handle: ctypes.CDLL | None = None) -> SharedLibrary:
     """Open it, or take the one with this handle, which was written to a file.
 
-    Raises RuntimeError as SharedLibrary does.
+    table: makes, or finds, the simulated NCCL, at the first call of a function. Raises RuntimeError as
+    SharedLibrary does.
     """
-    return SharedLibrary(SONAME, functions(), _resolve, INTERNAL, ALIASES, handle=handle)
-
-
-def _resolve(symbol: str) -> Any:
-    return nccl_table().callback(symbol)
+    return SharedLibrary(
+        SONAME, functions(), lambda symbol: table().callback(symbol), INTERNAL, ALIASES, handle=handle
+    )

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ... import nvml
 from ..entry_points import declared
-from ..process import nvml_table
 from .loaded import SharedLibrary
 from .shutdown import answer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..library import Table
 
 SONAME, ALIASES = "libnvidia-ml.so.1", ("libnvidia-ml.so",)
 UNINITIALIZED, UNKNOWN = 1, 999  # of nvmlReturn_t
@@ -19,10 +22,10 @@ def functions() -> dict[str, int]:
     return {name: 0 if name == "nvmlShutdown" else answer(name, UNINITIALIZED) for name in declared(nvml)}
 
 
-def open_nvml() -> SharedLibrary:
-    """Open it. Raises RuntimeError as SharedLibrary does."""
-    return SharedLibrary(SONAME, functions(), _resolve, UNKNOWN, ALIASES)
+def open_nvml(table: Callable[[], Table]) -> SharedLibrary:
+    """Open it.
 
-
-def _resolve(symbol: str) -> Any:
-    return nvml_table().callback(symbol)
+    table: makes, or finds, the simulated NVML, at the first call of a function. Raises RuntimeError as
+    SharedLibrary does.
+    """
+    return SharedLibrary(SONAME, functions(), lambda symbol: table().callback(symbol), UNKNOWN, ALIASES)
