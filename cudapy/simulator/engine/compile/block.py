@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..ptx.syntax import Address, Instruction, Operand, PTXError, Register, Sink
-from ..ptx.types import TYPES, Type
+from ..ptx.syntax import Address, Operand, PTXError, Register, Sink
+from ..ptx.types import Type
 from .graph import Block
 from .memory import EFFECTS
-from .values import CARRY, STACK, Value, ValueReader
+from .operands import CARRY, STACK
+from .values import Value, ValueReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,27 +38,21 @@ class BlockWriter(ValueReader):
         """Write the code of an effect. Raises PTXError."""
         EFFECTS[effect](self, description)
 
-    def write(self, operand: Operand, expression: str, kind: Type, unspecified_nan: bool = False) -> None:
-        """Give a register the value of an expression of type `kind`."""
+    def write(self, operand: Operand, value: str, kind: Type, unspecified_nan: bool = False) -> None:
+        """As `Operands.write`: `value` may be an expression, which has to run if it gives nobody anything."""
         if isinstance(operand, Sink):
-            self._lines.append(expression)
-            return
-        if not isinstance(operand, Register):
-            raise PTXError("the first operand must be a register")
-        target = self.function.registers.get(operand.name)
-        if target is None:
-            raise PTXError(f"{operand.name} is not declared")
-        misfit = target.size < kind.size or (target.size == 16 and kind.size != 16)
-        if (target.kind == "p") != (kind.kind == "p") or misfit:
-            raise PTXError(f"{operand.name} is .{target.name}, which cannot hold .{kind.name}")
-        name, code = self.let(expression), kind.code
+            self._lines.append(value)
+        super().write(operand, value, kind, unspecified_nan)
+
+    def assign(self, name: str, value: str, kind: Type, unspecified_nan: bool) -> None:
+        target, value, code = self.function.registers[name], self.let(value), kind.code
         if target.size > kind.size:
             if unspecified_nan:
-                name = self.let(f"canonicalize_nan({name})")
+                value = self.let(f"canonicalize_nan({value})")
             code = ("i" if kind.kind == "s" else "u") + str(target.size)
-            bits = name if kind.code[0] in "ui" else f"{name}.view(u{kind.size})"
-            name, unspecified_nan = self.whole(self.let(bits), "astype", code), False
-        self._set(operand.name, Value(name, code, unspecified_nan))
+            bits = value if kind.code[0] in "ui" else f"{value}.view(u{kind.size})"
+            value, unspecified_nan = self.whole(self.let(bits), "astype", code), False
+        self._set(name, Value(value, code, unspecified_nan))
 
     def move(self, operand: Operand, source: Operand, kind: Type) -> None:
         """mov: no code at all where one register gets the bits of another."""
@@ -81,13 +76,6 @@ class BlockWriter(ValueReader):
         """What `alloca` took is asked for where the block ends."""
         if self.function.compiled.stack_slot is not None:
             self.block.uses_at_end.add(STACK)
-
-    def truth(self, instruction: Instruction) -> str:
-        """The name of what the instruction's guard says; "True" without one."""
-        if instruction.guard is None:
-            return "True"
-        name = self.read(instruction.guard, TYPES["pred"])
-        return self.let(f"~{name}") if instruction.negated else name
 
     # The block as a whole.
 

@@ -26,8 +26,8 @@ from . import scope
 from .block import BlockWriter
 from .graph import Block, Step, read_registers, split_basic_blocks, waiting_loops
 from .liveness import liveness
+from .operands import CARRY, FRAME, SITE, STACK
 from .parameters import ParamSlots, find_param_slots
-from .values import CARRY, FRAME, SITE, STACK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator

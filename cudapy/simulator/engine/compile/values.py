@@ -3,37 +3,16 @@
 from __future__ import annotations
 
 import re
-import struct
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from ..ptx.syntax import (
-    Address,
-    Float,
-    Instruction,
-    Integer,
-    Negation,
-    Operand,
-    PTXError,
-    Register,
-    Special,
-    Symbol,
-    Vector,
-)
+from ..ptx.syntax import Address, Instruction, Operand, PTXError, Register
 from ..ptx.types import TYPES, Type
 from .graph import CLOCKS
+from .operands import CARRY, FRAME, LONG, STACK, WORD, Operands
 
 if TYPE_CHECKING:
     from .function import FunctionCompiler
-
-CARRY = "%cc"
-"""The register of the carry."""
-FRAME, SITE = "%frame", "%site"
-"""The registers that hold the address of the frame's local memory, and where the function was called."""
-STACK = "%stack"
-"""The register that holds how many bytes `alloca` took behind the frame's local memory."""
 
 _COMPUTED = re.compile(r"(?P<a>\w+) (?P<operator>\+|-|\*|<<) (?P<b>\w+)")
 
@@ -51,8 +30,8 @@ class Value:
         )
 
 
-class ValueReader:
-    """Reads operands: each result has a name of its own, and is never changed afterwards."""
+class ValueReader(Operands[str]):
+    """Operands by the names of Python variables: each result has one of its own, which never changes."""
 
     def __init__(self, function: FunctionCompiler) -> None:
         self.function = function
@@ -104,23 +83,28 @@ class ValueReader:
         self._lines.append(f"{one}, {two} = {expression}")
         return one, two
 
-    def read(self, operand: Operand, kind: Type) -> str:
-        """The name of an operand's value as `kind`."""
-        if isinstance(operand, Register):
-            return self._as(self._value(operand.name), kind, operand.name)
-        if isinstance(operand, Special):
-            return self._as(self._special(operand.name), kind, operand.name)
-        if isinstance(operand, Integer):
-            return self._integer(operand.value, kind)
-        if isinstance(operand, Float):
-            return self._float(operand, kind)
-        if isinstance(operand, Negation):
-            return self.let(f"~{self.read(operand.operand, kind)}")
-        if isinstance(operand, Symbol):
-            return self._symbol(operand, kind)
-        if isinstance(operand, Address) and isinstance(operand.base, Special):
-            raise PTXError(f"{operand.base.name} cannot be added to")
-        raise PTXError(f"an operand of type {kind.name} is expected")
+    def register(self, name: str, kind: Type) -> str:
+        return self._as(self._value(name), kind, name)
+
+    def constant_bits(self, bits: int, kind: Type) -> str:
+        if kind.kind == "p":
+            return "TRUE" if bits else "FALSE"
+        return self.constant(bits, kind.code)
+
+    def special(self, name: str, kind: Type) -> str:
+        return self._as(self._special(name), kind, name)
+
+    def address_of(self, expression: str) -> str:
+        return self.let(expression)
+
+    def added(self, value: str, offset: int, kind: Type) -> str:
+        return self.let(f"{value} + {self.constant(offset, kind.code)}")
+
+    def resized(self, value: str, kind: Type, to: Type) -> str:
+        return self.whole(value, "astype", to.code)
+
+    def inverted(self, value: str) -> str:
+        return self.let(f"~{value}")
 
     def in_known_sign(self, instruction: Instruction, groups: dict[str, str]) -> dict[str, str]:
         """The groups of an instruction to whose result the sign of T does not matter: with T as most of its
@@ -149,25 +133,6 @@ class ValueReader:
         value = self._values.get(operand.name) if isinstance(operand, Register) else None
         return value is not None and value.has_unspecified_nan
 
-    def items(self, operand: Operand) -> tuple[Operand, ...]:
-        """The parts of a vector operand, or the operand alone."""
-        return operand.items if isinstance(operand, Vector) else (operand,)
-
-    def address(self, operand: Operand) -> str:
-        """The name of [base + offset] as a 64-bit number."""
-        if not isinstance(operand, Address):
-            raise PTXError("an address is expected")
-        base, offset = operand.base, operand.offset
-        if isinstance(base, Symbol):
-            return self._symbol(Symbol(base.name, base.offset + offset), TYPES["u64"])
-        if isinstance(base, Integer):
-            return self._integer(base.value + offset, TYPES["u64"])
-        narrow = isinstance(base, Register) and self.function.registers[base.name].size == 4
-        name = self.read(base, TYPES["u32" if narrow else "u64"])
-        if offset:  # an address of 32 bits wraps at 2**32
-            name = self.let(f"{name} + {self.constant(offset, 'u4' if narrow else 'u8')}")
-        return self.whole(name, "astype", "u8") if narrow else name
-
     def near(self, operand: Operand) -> str | None:
         """What `SharedMemory.load_near` takes for [register + offset]: the name of what is known of the
         register's addresses, and the offset. None if the block has no other access near them.
@@ -177,8 +142,7 @@ class ValueReader:
             return None
         if self._shared_accesses[base.name] < 2:
             return None
-        narrow = self.function.registers[base.name].size == 4
-        addresses = self.read(base, TYPES["u32" if narrow else "u64"])
+        addresses = self.read(base, WORD if self.function.registers[base.name].size == 4 else LONG)
         name = self._near.get(addresses)
         if name is None:
             name = self._near[addresses] = self.let(f"L.shared.near({addresses})")
@@ -189,16 +153,16 @@ class ValueReader:
         return self.function.constant(value, code)
 
     def carry(self) -> str:
-        return self._as(self._value(CARRY), TYPES["u32"], CARRY)
+        return self.register(CARRY, WORD)
 
     def frame_end(self) -> str:
         """Where the local memory of the frame ends that the function always has."""
         size = self.constant(self.function.compiled.local_size, "u8")
-        return self.let(f"{self._as(self._value(FRAME), TYPES['u64'], FRAME)} + {size}")
+        return self.let(f"{self.register(FRAME, LONG)} + {size}")
 
     def stack(self) -> str:
         """What `alloca` took behind it."""
-        return self._as(self._value(STACK), TYPES["u64"], STACK)
+        return self.register(STACK, LONG)
 
     def slot(self, name: str) -> int:
         """The place of a register in the frames of its function."""
@@ -216,8 +180,6 @@ class ValueReader:
         return value
 
     def _special(self, name: str) -> Value:
-        if name not in self.function.specials:
-            raise PTXError(f"{name} is no register, or the simulator does not have it")
         code = "u8" if name.endswith(("64", "globaltimer")) else self.function.special_code(name)
         if name.startswith(CLOCKS):
             return Value(self.let(f"L.special.read({name!r})"), code)
@@ -265,34 +227,3 @@ class ValueReader:
             code, name = next(iter(value.names.items()))
             value.names = {code: self.let(f"canonicalize_nan({name})")}
             value.has_unspecified_nan = False
-
-    def _integer(self, value: int, kind: Type) -> str:
-        if kind.kind == "p":
-            return "TRUE" if value else "FALSE"
-        if kind.kind == "f":
-            return self.function.constant_of(np.array(value, kind.code)[()])
-        return self.constant(value, kind.code)
-
-    def _float(self, operand: Float, kind: Type) -> str:
-        if kind.kind == "f" and kind.size != operand.size:
-            return self.function.constant_of(np.array(operand.number, kind.code)[()])
-        if kind.size != operand.size:
-            if kind.size == 4:
-                return self.constant(int.from_bytes(struct.pack("<f", operand.number), "little"), kind.code)
-            raise PTXError(f"a number of {operand.size} bytes is no .{kind.name}")
-        return self.constant(operand.bits, kind.code)
-
-    def _symbol(self, operand: Symbol, kind: Type) -> str:
-        if kind.size < 4 or kind.kind in "fp":
-            raise PTXError(f"{operand.name} is an address")
-        resolved: Any = self.function.resolve(operand.name)
-        if isinstance(resolved, int):
-            return self.constant(resolved + operand.offset, kind.code)
-        if isinstance(resolved, tuple):
-            resolved, operand = (
-                self.read(Register(FRAME), TYPES["u64"]),
-                Symbol(operand.name, resolved[0] + operand.offset),
-            )
-        expression = f"{resolved} + {self.constant(operand.offset, 'u8')}" if operand.offset else resolved
-        name = self.let(expression)
-        return name if kind.size == 8 else self.let(f"{name}.astype({kind.code})")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..access import ATOMIC, READ, WRITE, Access, accessed
-from ..ptx.syntax import Address, PTXError, Symbol, Vector
+from ..ptx.syntax import Address, PTXError, Symbol, parts_of
 from ..ptx.types import TYPES, Type
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def _access(mode: int, address: Operand, data: Operand, groups: dict[str, str]) 
 
 def _items(operand: Operand, groups: dict[str, str]) -> tuple[Operand, ...]:
     """The operands of an access: as many as it says. Raises PTXError."""
-    items = operand.items if isinstance(operand, Vector) else (operand,)
+    items = parts_of(operand)
     wanted = int((groups.get("vector") or "v1")[1:])
     if len(items) != wanted:
         raise PTXError(f"a vector of {wanted} is expected" if wanted > 1 else "one register is expected")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..ptx.syntax import Address, Bracket, Integer, PTXError, Register, Symbol, Vector
+from ..ptx.syntax import Address, Bracket, Integer, PTXError, Register, Symbol, Vector, parts_of
 from ..ptx.types import TYPES
 from ..tensor_map import FIELDS, SIZE, refusal
 from .accesses import space_of
@@ -64,7 +64,7 @@ def _place(writer: BlockWriter, operand: Operand) -> str:
 
 
 def _numbers(writer: BlockWriter, operand: Operand, count: int, kind: str) -> str:
-    items = writer.items(operand)
+    items = parts_of(operand)
     if len(items) != count or not isinstance(operand, Vector):
         raise PTXError(f"{count} numbers in braces are expected")
     return f"({', '.join(writer.read(item, TYPES[kind]) for item in items)},)"
@@ -140,7 +140,7 @@ def _store(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]
     to, source, barrier = instruction.operands
     kind = TYPES[groups["T"]]
     address = writer.address(to)
-    values = ", ".join(writer.canonicalized(item, kind) for item in writer.items(source))
+    values = ", ".join(writer.canonicalized(item, kind) for item in parts_of(source))
     writer.line(
         f"L.bulk.store_async({address}, ({values},), {groups.get('op', '')!r}, {groups['T']!r}, "
         f"{writer.address(barrier)}, I, {writer.number})"

@@ -37,7 +37,7 @@ class BarrierInfo(NamedTuple):
 def _end(writer: BlockWriter, instruction: Instruction, kind: str) -> None:
     writer.block.end = kind
     writer.block.is_certain = instruction.guard is None
-    writer.result = writer.truth(instruction)
+    writer.result = writer.truth(instruction) or "True"
 
 
 def _branch(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:

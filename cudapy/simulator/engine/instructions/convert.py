@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..ptx.syntax import PTXError
+from ..ptx.syntax import PTXError, parts_of
 from ..ptx.types import TYPES
 from .rule import Rule, rule
 
@@ -22,7 +22,7 @@ _FLOATS = "f16|f32|f64"
 def _stochastic(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
     """cvt.rs of four binary32 numbers; the first goes into the uppermost part."""
     target, vector, random = instruction.operands
-    items = writer.items(vector)
+    items = parts_of(vector)
     if len(items) != 4:
         raise PTXError("four numbers in braces are expected")
     numbers = [writer.read(item, TYPES["f32"]) for item in items]

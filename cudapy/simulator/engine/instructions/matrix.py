@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from ..arithmetic.fragments import elements
-from ..ptx.syntax import Integer, PTXError
+from ..ptx.syntax import Integer, PTXError, parts_of
 from ..ptx.types import TYPES
 from .accesses import space_of
 from .forms import MatrixProduct, Tile
@@ -27,12 +27,12 @@ _WIDE = {"f16": "m16n16k16|m32n8k16|m8n32k16", "tf32": "m16n16k8", "f64": "m8n8k
 
 def registers(writer: BlockWriter, operand: Operand, kind: str) -> str:
     register_type = TYPES[_REGISTER_TYPES.get(kind, "b32")]
-    names = [writer.canonicalized(item, register_type) for item in writer.items(operand)]
+    names = [writer.canonicalized(item, register_type) for item in parts_of(operand)]
     return f"({', '.join(names)},)"
 
 
 def give(writer: BlockWriter, target: Operand, call: str, kind: str) -> None:
-    items = writer.items(target)
+    items = parts_of(target)
     values = writer.let(call)
     register_type = TYPES[_REGISTER_TYPES.get(kind, "b32")]
     for place, item in enumerate(items):
@@ -45,7 +45,7 @@ def _require_registers(writer: BlockWriter, operand: Operand, kind: str, count: 
     Those of a and b of wmma have some elements of f16 twice.
     """
     wanted = 8 if name == "wmma" and kind == "f16" else max(count // 32 // elements(kind), 1)
-    if len(writer.items(operand)) != wanted:
+    if len(parts_of(operand)) != wanted:
         raise PTXError(f"{wanted} registers are expected for {count} elements of {kind}")
 
 
@@ -70,7 +70,7 @@ def _multiply(writer: BlockWriter, instruction: Instruction, groups: dict[str, s
     form = MatrixProduct(
         (m, n, k),
         kinds,
-        registers=len(writer.items(d)),
+        registers=len(parts_of(d)),
         clamps=bool(groups.get("satfinite")),
         is_tiled=instruction.name == "wmma",
         bits=groups.get("bits", ""),
@@ -96,7 +96,7 @@ def _multiply_sparse(writer: BlockWriter, instruction: Instruction, groups: dict
     form = MatrixProduct(
         shape(groups),
         kinds,
-        registers=len(writer.items(d)),
+        registers=len(parts_of(d)),
         clamps=bool(groups.get("satfinite")),
         selector=selector.value,
     )
@@ -107,7 +107,7 @@ def _multiply_sparse(writer: BlockWriter, instruction: Instruction, groups: dict
 def _load_rows(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
     """ldmatrix: matrices of 8 x 8 16-bit elements, each row at an address that one thread gives."""
     address = writer.address(instruction.operands[1])
-    if len(writer.items(instruction.operands[0])) != int(groups["count"]):
+    if len(parts_of(instruction.operands[0])) != int(groups["count"]):
         raise PTXError(f"{groups['count']} registers are expected")
     more = f"{space_of(groups)!r}, {bool(groups.get('trans'))}, I, {writer.number}"
     give(
@@ -117,7 +117,7 @@ def _load_rows(writer: BlockWriter, instruction: Instruction, groups: dict[str, 
 
 def _store_rows(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
     """stmatrix: the reverse."""
-    items = writer.items(instruction.operands[1])
+    items = parts_of(instruction.operands[1])
     if len(items) != int(groups["count"]):
         raise PTXError(f"{groups['count']} registers are expected")
     values = ", ".join(writer.read(item, TYPES["b32"]) for item in items)
@@ -142,7 +142,7 @@ def _tile(
 
 def _load_tile(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
     operands = instruction.operands
-    tile = _tile(writer, groups, operands[1], operands[2:], len(writer.items(operands[0])))
+    tile = _tile(writer, groups, operands[1], operands[2:], len(parts_of(operands[0])))
     give(writer, operands[0], f"L.matrices.load_tile({tile}, I, {writer.number})", groups["T"])
 
 
@@ -151,7 +151,7 @@ def _store_tile(writer: BlockWriter, instruction: Instruction, groups: dict[str,
     rows, columns, _ = shape(groups)
     _require_registers(writer, operands[1], groups["T"], rows * columns)
     values = registers(writer, operands[1], groups["T"])
-    tile = _tile(writer, groups, operands[0], operands[2:], len(writer.items(operands[1])))
+    tile = _tile(writer, groups, operands[0], operands[2:], len(parts_of(operands[1])))
     writer.line(f"L.matrices.store_tile({tile}, {values}, I, {writer.number})")
 
 

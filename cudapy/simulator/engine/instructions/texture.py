@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..ptx.syntax import Bracket, Pair, PTXError, Vector
+from ..ptx.syntax import Bracket, Pair, PTXError, Vector, parts_of
 from ..ptx.types import TYPES
 from .rule import rule
 
@@ -26,7 +26,7 @@ def _place(writer: BlockWriter, operand: Operand, shape: str, kind: str) -> tupl
     if not isinstance(operand, Bracket) or len(operand.items) != 2:
         raise PTXError("[handle, {coordinates}] is expected")
     handle = writer.read(operand.items[0], TYPES["u64"])
-    coordinates = writer.items(operand.items[1])[: _COORDINATES[shape]]
+    coordinates = parts_of(operand.items[1])[: _COORDINATES[shape]]
     names = []
     for place, one in enumerate(coordinates):
         is_layer = shape.startswith("a") and not place
@@ -40,7 +40,7 @@ def _give(writer: BlockWriter, target: Operand, call: str, kind: str) -> None:
     if isinstance(target, Pair):  # whether all texels are there
         writer.write(target.second, "TRUE", TYPES["pred"])
         target = target.first
-    for place, item in enumerate(writer.items(target)):
+    for place, item in enumerate(parts_of(target)):
         writer.write(item, f"{values}[{place}]", TYPES[kind])
 
 
@@ -85,7 +85,7 @@ def _load_surface(writer: BlockWriter, instruction: Instruction, groups: dict[st
     kind = TYPES[groups["T"]]
     shape = groups["shape"]
     handle, coordinates = _place(writer, instruction.operands[1], shape, "s32")
-    items = writer.items(instruction.operands[0])
+    items = parts_of(instruction.operands[0])
     where = f"{handle}, {shape!r}, ({', '.join(coordinates)},)"
     what = f"{kind.code}, {len(items)}, {groups['outside']!r}"
     call = f"L.textures.load_surface({where}, {what}, I, {writer.number})"
@@ -98,7 +98,7 @@ def _store_surface(writer: BlockWriter, instruction: Instruction, groups: dict[s
     kind = TYPES[groups["T"]]
     shape = groups["shape"]
     handle, coordinates = _place(writer, instruction.operands[0], shape, "s32")
-    values = [writer.canonicalized(item, kind) for item in writer.items(instruction.operands[1])]
+    values = [writer.canonicalized(item, kind) for item in parts_of(instruction.operands[1])]
     place = f"{handle}, {shape!r}, ({', '.join(coordinates)},)"
     what = f"{kind.code}, ({', '.join(values)},), {groups['outside']!r}"
     writer.line(f"L.textures.store_surface({place}, {what}, I, {writer.number})")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..ptx.syntax import Integer, PTXError, Vector
+from ..ptx.syntax import Integer, PTXError, Vector, parts_of
 from ..ptx.types import TYPES
 from .forms import WarpgroupProduct
 from .matrix import give, registers, shape
@@ -35,10 +35,10 @@ def _multiply(writer: BlockWriter, instruction: Instruction, groups: dict[str, s
     operands = list(instruction.operands)
     d, a, b = operands.pop(0), operands.pop(0), operands.pop(0)
     n = shape(groups)[1]
-    if len(writer.items(d)) != (n // 4 if groups["D"] == "f16" else n // 2):
+    if len(parts_of(d)) != (n // 4 if groups["D"] == "f16" else n // 2):
         raise PTXError("the number of registers of d does not fit the shape")
     in_registers = isinstance(a, Vector)
-    if in_registers and len(writer.items(a)) != 4:
+    if in_registers and len(parts_of(a)) != 4:
         raise PTXError("4 registers of a are expected")
     factor_a = registers(writer, a, groups["A"]) if in_registers else writer.read(a, TYPES["b64"])
     factor_b = writer.read(b, TYPES["b64"])

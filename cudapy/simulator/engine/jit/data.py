@@ -8,10 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..address_spaces import SPACES
+from ..compile.operands import LONG, WORD
 from ..compile.parameters import parameter_items
 from ..ptx.syntax import Instruction, Operand, Register, Vector
 from ..ptx.types import BITS, TYPES
-from .lanes import U32, U64, Lanes, Unsupported
+from .lanes import Lanes, Unsupported
 
 if TYPE_CHECKING:
     from ..instructions.accesses import MemoryAccess
@@ -33,14 +34,14 @@ def move(lanes: Lanes, instruction: Instruction, groups: dict[str, str]) -> None
     if isinstance(target, Vector):
         if kind.size != 8 or len(target.items) != 2:
             raise Unsupported
-        value = lanes.read(source, U64)
+        value = lanes.read(source, LONG)
         for item, half in zip(target.items, (lanes.low_words(value), lanes.high_words(value)), strict=True):
-            lanes.write(item, half, U32)
+            lanes.write(item, half, WORD)
         return
     if isinstance(source, Vector):
         if kind.size != 8 or len(source.items) != 2:
             raise Unsupported
-        low, high = (lanes.read(item, U32) for item in source.items)
+        low, high = (lanes.read(item, WORD) for item in source.items)
         lanes.write(target, lanes.words(low, high), TYPES["b64"])
         return
     registers = lanes.function.registers
@@ -62,14 +63,14 @@ def convert_address(lanes: Lanes, instruction: Instruction, groups: dict[str, st
     space, _, part = groups["space"].partition("::")
     base = SPACES.get("cluster" if part == "cluster" else space, 0)
     target, source = _two(instruction)
-    value = lanes.read(source, U64)
+    value = lanes.read(source, LONG)
     if space == "param" and not groups.get("to"):  # whole from 32 bits, as Batch.whole_parameter_address
-        start = lanes.at(lanes.context.input("L.parameter_base()", U64), True)
+        start = lanes.at(lanes.context.input("L.parameter_base()", LONG), True)
         low = lanes.each("pand", lanes.each("psubq", value, start), lanes.constant(0xFFFFFFFF, 8))
         value = lanes.each("paddq", start, low)
     elif base:
         value = lanes.each("psubq" if groups.get("to") else "paddq", value, lanes.constant(base, 8))
-    lanes.write(target, value, U64)
+    lanes.write(target, value, LONG)
 
 
 def load_parameter(lanes: Lanes, access: MemoryAccess) -> None:

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from ..compile.operands import WORD
 from ..ptx.types import TYPES
-from .lanes import U32, Unsupported, Value
+from .lanes import Unsupported, Value
 from .primitive import primitive
 from .terms import Term
 
@@ -171,7 +172,7 @@ def funnel_right(a: Term, b: Term, n: Term) -> Term:
 def count_ones(a: Term) -> Term:
     """In words, which are added in pairs for 64 bits. Source: H. Warren, Hacker's Delight, 5-1."""
     lanes = a.lanes
-    halves = [Term(lanes, (one,), U32) for one in a.value]
+    halves = [Term(lanes, (one,), WORD) for one in a.value]
     counts = []
     for x in halves:
         x = x - (x >> 1 & 0x55555555)
@@ -180,8 +181,8 @@ def count_ones(a: Term) -> Term:
         counts.append(x * 0x01010101 >> 24)
     value = tuple(one.value[0] for one in counts)
     if len(value) == 1:
-        return Term(lanes, value, U32)
-    return Term(lanes, lanes.low_words(value), U32) + Term(lanes, lanes.high_words(value), U32)
+        return Term(lanes, value, WORD)
+    return Term(lanes, lanes.low_words(value), WORD) + Term(lanes, lanes.high_words(value), WORD)
 
 
 @primitive()

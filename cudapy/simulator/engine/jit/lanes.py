@@ -6,21 +6,9 @@ import contextlib
 import struct
 from typing import TYPE_CHECKING, Protocol
 
-import numpy as np
-
-from ..compile.values import FRAME
-from ..ptx.syntax import (
-    Address,
-    Float,
-    Instruction,
-    Integer,
-    Negation,
-    Operand,
-    Register,
-    Sink,
-    Special,
-    Symbol,
-)
+from ..compile.graph import CLOCKS
+from ..compile.operands import LONG, WORD, Operands
+from ..ptx.syntax import Instruction, Operand, Register
 from ..ptx.types import BITS, TYPES, Type
 from .vectors import Vectors
 
@@ -34,7 +22,6 @@ if TYPE_CHECKING:
 Value = tuple[int, ...]
 """The numbers of the results that a value of eight lanes is: one, or two of four lanes of 64 bits each."""
 
-PRED, U32, U64 = TYPES["pred"], TYPES["u32"], TYPES["u64"]
 NAN = 0x7FFFFFFF
 """The bits of the hardware's NaN of binary32; of any number without its sign."""
 NAN16, INFINITY16, ONE16 = 0x7FFF, 0x7C00, 0x3C00
@@ -87,7 +74,7 @@ class CodeContext(Protocol):
         """Two labels: to go to where Python has to make an access, and one to set where the code goes on."""
 
 
-class Lanes:
+class Lanes(Operands[Value]):
     """The values of registers in one stretch of a block."""
 
     def __init__(self, context: CodeContext) -> None:
@@ -253,28 +240,10 @@ class Lanes:
         bits = TYPES[BITS[kind.size]] if isinstance(operand, Register) else kind
         self.store(self.read(operand, bits), offset)
 
-    def read(self, operand: Operand, kind: Type) -> Value:
-        if isinstance(operand, Register):
-            return self._read_register(operand.name, kind)
-        if isinstance(operand, Integer):
-            if kind.kind == "p":
-                return self.constant(-1 if operand.value else 0, 4)
-            if kind.kind == "f":
-                return self._float(float(operand.value), kind)
-            return self.whole_constant(operand.value, kind)
-        if isinstance(operand, Float):
-            if kind.kind == "f" and kind.size != operand.size:
-                return self._float(operand.number, kind)
-            if kind.size != operand.size:
-                raise Unsupported
-            return self.constant(operand.bits, kind.size)
-        if isinstance(operand, Negation):
-            return self.inverted(self._read_register(operand.operand.name, kind))
-        if isinstance(operand, Special):
-            return self._special(operand.name, kind)
-        if isinstance(operand, Symbol):
-            return self._symbol(operand, kind)
-        raise Unsupported
+    def constant_bits(self, bits: int, kind: Type) -> Value:
+        if kind.kind == "p":
+            return self.constant(-bits, 4)
+        return self.whole_constant(bits, kind)
 
     def whole_constant(self, value: int, kind: Type) -> Value:
         if kind.size >= 4:
@@ -284,13 +253,8 @@ class Lanes:
             value -= 1 << 8 * kind.size
         return self.constant(value, 4)
 
-    def _float(self, x: float, kind: Type) -> Value:
-        return self.constant(int.from_bytes(np.array(x, kind.code).tobytes(), "little"), max(kind.size, 4))
-
-    def _read_register(self, name: str, kind: Type) -> Value:
-        declared = self.function.registers.get(name)
-        if declared is None or (declared.kind == "p") != (kind.kind == "p") or declared.size < kind.size:
-            raise Unsupported
+    def register(self, name: str, kind: Type) -> Value:
+        declared = self.function.registers[name]
         value, nan = self.value(name)
         if nan and (kind.kind != "f" or kind.size != declared.size):
             value = self.canonical(value, declared.size)
@@ -306,68 +270,39 @@ class Lanes:
     def has_nan(self, operand: Operand) -> bool:
         return isinstance(operand, Register) and self.value(operand.name)[1]
 
-    def _special(self, name: str, kind: Type) -> Value:
-        if name.startswith(("%clock", "%globaltimer")) or kind.kind == "p" or kind.size < 4:
+    def special(self, name: str, kind: Type) -> Value:
+        if name.startswith(CLOCKS) or kind.kind == "p" or kind.size < 4:
             raise Unsupported
         wide = name in ("%gridid", "%current_graph_exec")
         if name == "%is_explicit_cluster" or (kind.size == 8 and not wide):
             raise Unsupported
-        value = self.at(self.context.input(f"L.special.read({name!r})", U64 if wide else U32), wide)
+        value = self.at(self.context.input(f"L.special.read({name!r})", LONG if wide else WORD), wide)
         return self.low_words(value) if wide and kind.size == 4 else value
 
-    def _symbol(self, operand: Symbol, kind: Type) -> Value:
-        if kind.size < 4 or kind.kind in "fp":
-            raise Unsupported
-        resolved = self.function.resolve(operand.name)
-        if isinstance(resolved, int):
-            return self.constant(resolved + operand.offset, kind.size)
-        if isinstance(resolved, tuple):
-            base = self._read_register(FRAME, U64)
-            offset = resolved[0] + operand.offset
-        else:
-            base, offset = self.at(self.context.input(resolved, U64), True), operand.offset
-        value = self.each("paddq", base, self.constant(offset, 8)) if offset else base
-        return value if kind.size == 8 else self.low_words(value)
+    def address_of(self, expression: str) -> Value:
+        return self.at(self.context.input(expression, LONG), True)
 
-    def address(self, operand: Operand) -> Value:
-        if not isinstance(operand, Address):
-            raise Unsupported
-        base, offset = operand.base, operand.offset
-        if isinstance(base, Symbol):
-            return self._symbol(Symbol(base.name, base.offset + offset), U64)
-        if isinstance(base, Integer):
-            return self.constant(base.value + offset, 8)
-        if not isinstance(base, Register) or base.name not in self.function.registers:
-            raise Unsupported
-        if self.function.registers[base.name].size == 4:
-            value = self.read(base, U32)
-            if offset:
-                value = self.each("paddd", value, self.constant(offset, 4))
-            return self.widened(value, False)
-        value = self.read(base, U64)
-        return self.each("paddq", value, self.constant(offset, 8)) if offset else value
+    def added(self, value: Value, offset: int, kind: Type) -> Value:
+        return self.each("paddq" if kind.size == 8 else "paddd", value, self.constant(offset, kind.size))
 
-    def write(self, operand: Operand, value: Value, kind: Type, nan: bool = False) -> None:
-        """As `BlockWriter.write`. Numbers of less than 32 bits may have anything above."""
-        if isinstance(operand, Sink):
-            return
-        if not isinstance(operand, Register):
-            raise Unsupported
-        target = self.function.registers.get(operand.name)
-        if target is None or target.size < kind.size or target.size == 16:
-            raise Unsupported
-        if (target.kind == "p") != (kind.kind == "p"):
+    def resized(self, value: Value, kind: Type, to: Type) -> Value:
+        return self.widened(value, False) if to.size == 8 else self.low_words(value)
+
+    def assign(self, name: str, value: Value, kind: Type, unspecified_nan: bool) -> None:
+        """Numbers of less than 32 bits may have anything above."""
+        target = self.function.registers[name]
+        if target.size == 16:
             raise Unsupported
         if kind.kind != "p":
-            if nan and target.size > kind.size:
-                value, nan = self.canonical(value, kind.size), False
+            if unspecified_nan and target.size > kind.size:
+                value, unspecified_nan = self.canonical(value, kind.size), False
             if kind.size < 4:
                 value = self.extended(value, kind)
             if target.size == 8 and kind.size < 8:
                 value = self.widened(value, kind.kind == "s")
             elif target.size == 2 and kind.kind == "s":
                 value = self.each("pand", value, self.constant(0xFFFF, 4))
-        self.set(operand.name, value, nan)
+        self.set(name, value, unspecified_nan)
 
     def set(self, name: str, value: Value, nan: bool = False) -> None:
         if self.guard is not None:
@@ -382,9 +317,3 @@ class Lanes:
             return self.choose(mask, a[0], b[0]), a[1]
         first, second = (self.canonical(value, size) if nan else value for value, nan in (a, b))
         return self.choose(mask, first, second), False
-
-    def truth(self, instruction: Instruction) -> int | None:
-        if instruction.guard is None:
-            return None
-        value = self.read(instruction.guard, PRED)
-        return (self.inverted(value) if instruction.negated else value)[0]

@@ -91,7 +91,8 @@ def lower(lanes: Lanes, instruction: Instruction, match: Match) -> None:
     """Add the steps of an instruction. Raises Unsupported, and PTXError."""
     rule, groups = match
     lanes.guard = None
-    lanes.guard = lanes.truth(instruction)
+    truth = lanes.truth(instruction)
+    lanes.guard = None if truth is None else truth[0]
     if rule.expression:
         _lower(lanes, instruction, match)
     elif rule.describe is not None and rule.effect in _DESCRIBED:

@@ -315,8 +315,8 @@ class _Writer:
         if ends is not None:
             condition = self._lanes.truth(ends.instruction)
             if condition is not None:
-                self._lanes.code.store(layout.CONDITION, condition)
-                self._lanes.code.bits(condition)
+                self._lanes.store(condition, layout.CONDITION)
+                self._lanes.code.bits(condition[0])
         self._flush(block.live_out)
         self._region.covers(block.index, self._read, self._written)
         self._end(condition is not None)

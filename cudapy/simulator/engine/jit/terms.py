@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..compile.operands import PRED
 from ..ptx.types import TYPES, Type
-from .lanes import PRED, SIGN32, SIGN64, Unsupported, Value
+from .lanes import SIGN32, SIGN64, Unsupported, Value
 
 if TYPE_CHECKING:
     from .lanes import Lanes

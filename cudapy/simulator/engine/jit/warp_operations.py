@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..assembler.x86_64 import RBX, RDX, At
+from ..compile.operands import PRED
 from ..ptx.syntax import Pair
 from ..ptx.types import TYPES
 from . import layout
-from .lanes import PRED, Lanes, Value, require_operands
+from .lanes import Lanes, Value, require_operands
 
 if TYPE_CHECKING:
     from ..ptx.syntax import Instruction

@@ -91,6 +91,11 @@ Operand: TypeAlias = (
 )
 
 
+def parts_of(operand: Operand) -> tuple[Operand, ...]:
+    """The parts of a vector operand, or the operand alone."""
+    return operand.items if isinstance(operand, Vector) else (operand,)
+
+
 class Location(NamedTuple):
     """A line of the source that PTX was made of."""
 
