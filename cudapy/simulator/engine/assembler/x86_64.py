@@ -280,6 +280,11 @@ class Assembler(Code):
         self.code.append(0xB8 | target & 7)
         self.code += struct.pack("<I", value)
 
+    def add_to(self, target: At, source: int) -> None:
+        """Add a register to 8 bytes of memory."""
+        self.note((), (GENERAL[source], *_in_address(target)))
+        self._plain(b"\x01", source, target, True)
+
     def keep(self, target: At | Symbol, source: int, size: int = 8) -> None:
         """Store the low bytes of a register."""
         self.note((), (GENERAL[source], *_in_address(target)))
@@ -329,6 +334,12 @@ class Assembler(Code):
         self.note((GENERAL[target],), (GENERAL[source],))
         self.code.append(0xF3)
         self._plain(b"\x0f\xbc", target, source, False)
+
+    def count_bits(self, target: int, source: int) -> None:
+        """popcnt: how many of 32 bits are set."""
+        self.note((GENERAL[target],), (GENERAL[source],))
+        self.code.append(0xF3)
+        self._plain(b"\x0f\xb8", target, source, False)
 
     def clear_lowest_bit(self, target: int, spare: int) -> None:
         """And with what is one less, in which its place is clear; zero if no bit is left."""

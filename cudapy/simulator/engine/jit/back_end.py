@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..checks import COVERAGE
 from . import processor, supported
 from .accesses import CHECKS
 from .function import MachineCode
@@ -27,7 +28,7 @@ class AVX2:
     @property
     def checks(self) -> frozenset[str]:
         """What regions can check."""
-        return frozenset(CHECKS)
+        return frozenset({*CHECKS, COVERAGE})
 
     def supports(self, step: Step, function: FunctionCompiler) -> bool:
         """Whether a region may have an instruction."""

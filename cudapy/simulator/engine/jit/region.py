@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..assembler.x86_64 import RAX, RBX, RDX, Assembler, At
+from ..assembler.x86_64 import RAX, RBX, RCX, RDX, Assembler, At
+from ..checks import COVERAGE
 from ..compile.graph import read_registers, registers_of
 from ..generated import functions
 from ..rounding import round_up
@@ -90,6 +91,8 @@ class Region:
         self.left_to_python: list[LeftToPython] = []
         self.found: list[int] = []
         """The offsets of what accesses remember."""
+        self.counts: dict[int, int] = {}
+        """Of each block the offset of two counts: threads that ran it, and that took its branch."""
         self.locations: dict[str, int] = {}
         """Of each register, its offset in bytes."""
         self._constants: dict[tuple[int, int], int] = {}
@@ -242,6 +245,12 @@ class Region:
         self.found.append(self._room(_FOUND))
         return self.found[-1]
 
+    def counts_of(self, number: int) -> int:
+        """The offset of a block's counts."""
+        if number not in self.counts:
+            self.counts[number] = self._room(16)
+        return self.counts[number]
+
     def covers(self, number: int, read: set[str], written: set[str]) -> None:
         """What a block reads and writes."""
         self._read[number], self._written[number] = read, written
@@ -301,6 +310,10 @@ class _Writer:
             out.jump_if("ne", alone)
         if not block.is_idle:
             out.put(At(RBX, layout.EFFECTS), 1)
+        if COVERAGE in self.checks:
+            out.fetch(RAX, At(RBX, layout.ACTIVE), 4)
+            out.count_bits(RAX, RAX)
+            out.add_to(At(RBX, self._region.counts_of(block.index)), RAX)
         ends = None
         self._end_part()
         for self._place, step in enumerate(block.steps):
@@ -357,6 +370,9 @@ class _Writer:
         out.fetch(RAX, At(RBX, layout.ACTIVE), 4)
         if is_conditional:
             out.word("and", RDX, RAX, wide=False)
+            if COVERAGE in self.checks:
+                out.count_bits(RCX, RDX)
+                out.add_to(At(RBX, region.counts_of(block.index) + 8), RCX)
         out.word("cmp", RAX, At(RBX, layout.UNFINISHED), wide=False)
         out.jump_if("ne", general)
         if is_conditional:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import coverage
 from ..access import READ, WRITE, put
 from ..checks import BOUNDS
 from . import layout
@@ -130,7 +131,11 @@ class _Run:
         if count % LANES:
             last[count % LANES :] = layout.NOWHERE
         self._set(layout.ALIGNED, int(self._are_warps(lanes, count)))
-        status = self._go(lanes, look)
+        try:
+            status = self._go(lanes, look)
+        finally:
+            if region.counts:
+                self._count()
         del kept
         if status:
             is_begun = status != layout.BETWEEN
@@ -146,6 +151,18 @@ class _Run:
         return region.blocks_at(place) if place.ndim else region.block_at(int(place)), True
 
     # Inside.
+
+    def _count(self) -> None:
+        """Add what the code has counted to the coverage of the kernel."""
+        kernel, function = self._batch.launch.kernel, self._region.function.compiled
+        counts, number = coverage.counts(kernel), kernel.function_number(function.name)
+        for block, offset in self._region.counts.items():
+            memory = self._memory[offset : offset + 16].view(np.int64)
+            ran, taken = memory.tolist()
+            counts.ran(number, block, ran)
+            if function.blocks[block].end == "branch" and not function.blocks[block].is_certain:
+                counts.branched(number, block, taken, ran - taken)
+            memory[:] = 0
 
     def _are_warps(self, lanes: Lanes, count: int) -> bool:
         """Whether each chunk of lanes, which are in order, is a whole warp."""
