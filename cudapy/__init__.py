@@ -21,3 +21,49 @@ bindings_version = "13.5.0"
 """The release of cuda.bindings whose API driver, runtime, nvrtc, nvvm, nvjitlink, nvfatbin, nvml, cufile,
 cudla and utils have.
 """
+
+_MODULES = (
+    "alias",
+    "core",
+    "cudla",
+    "cufile",
+    "driver",
+    "jupyter",
+    "nccl",
+    "nvfatbin",
+    "nvjitlink",
+    "nvml",
+    "nvrtc",
+    "nvvm",
+    "pathfinder",
+    "runtime",
+    "simulator",
+    "triton",
+    "utils",
+)
+TYPE_CHECKING = False
+if not TYPE_CHECKING:  # for which only what is imported is there
+
+    def __getattr__(name):
+        """A module of the package, imported when it is asked for: `import cudapy; cudapy.core.Device`."""
+        import importlib
+
+        if name in _MODULES:
+            try:
+                return importlib.import_module(f"{__name__}.{name}")
+            except ModuleNotFoundError as error:
+                if error.name != f"{__name__}.{name}":  # which a copy need not have
+                    raise
+        elif (name[:1].isupper() or name in ("launch", "prepare")) and name in __getattr__("core").__all__:
+            import dis
+            import sys
+
+            frame = sys._getframe(1)
+            if (
+                frame.f_code.co_code[frame.f_lasti] == dis.opmap["IMPORT_FROM"]
+            ):  # Python would not show the text
+                raise ImportError(
+                    f"cannot import name {name!r} from {__name__!r}: from {__name__}.core import {name}"
+                )
+            raise AttributeError(f"{name} is in {__name__}.core: from {__name__}.core import {name}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -402,8 +402,18 @@ NO_DRIVER, BROKEN_DRIVER = (
 @pytest.mark.parametrize(
     ("driver", "simulated", "status", "words"),
     [
-        (NO_DRIVER, JobFacts(True, 0), 0, "\nOn the simulator one ran: CUDAPY_DRIVER=simulator, or"),
-        (BROKEN_DRIVER, JobFacts(True, 0), 1, "\nOn the simulator one ran: CUDAPY_DRIVER=simulator, or"),
+        (
+            NO_DRIVER,
+            JobFacts(True, 0),
+            0,
+            "\nOn the simulator one ran. Next: CUDAPY_DRIVER=simulator python program.py, or",
+        ),
+        (
+            BROKEN_DRIVER,
+            JobFacts(True, 0),
+            1,
+            "\nOn the simulator one ran. Next: CUDAPY_DRIVER=simulator python program.py, or",
+        ),
         (
             NO_DRIVER,
             JobFacts(error="it needs NumPy 2"),

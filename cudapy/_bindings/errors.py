@@ -15,7 +15,7 @@ from .._process.resets import RESTART, advice
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
 STICKY = frozenset({700, 702, 710, 714, 715, 716, 717, 718, 719, 721})
@@ -111,11 +111,13 @@ class Raiser:
         arguments: Mapping[str, Any],
         meaning: tuple[str, str] | None = None,
         cuda_code: Any = None,
+        explain: Callable[[], str] | None = None,
     ) -> CUDAError:
         """The exception for `function`, called with `arguments`, having returned `status`.
 
         meaning: what the status means, where `meanings` does not have it. cuda_code: the status of the driver
-        that `function` returned, too.
+        that `function` returned, too. explain: called after the log was read; where it knows the reason, that
+        stands for the log and the hint.
         """
         sentence, hint = (
             meaning
@@ -135,6 +137,9 @@ class Raiser:
         said = self.log() if self.log else ""
         if self.forget:
             self.forget(function, status)
+        if reason := explain() if explain else "":
+            parts.append(reason)
+            said = hint = ""
         if "\n" in said:  # the simulator's report, which tells the place
             parts.append(f"{self.speaker} says:\n{said}\n")
             hint = ""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from .not_copyable import NotCopyable
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from .ownership.owned import Ownership
 
 Self = TypeVar("Self", bound="Closable")
@@ -29,6 +31,8 @@ class Closable(Owner):
 
     __slots__ = ()
     _vital = "_handle"
+    _elsewhere: ClassVar[Mapping[str, str]] = {}
+    """What to write for names that other objects have, for messages."""
 
     def close(self) -> None:
         """Give back what this object owns.
@@ -70,4 +74,6 @@ class Closable(Owner):
             attribute = getattr(type(self), name, None)
             if isinstance(attribute, property):  # Python drops what it raised: let it say that again
                 return attribute.__get__(self)
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            elsewhere = self._elsewhere.get(name)
+            hint = f": {elsewhere}" if elsewhere else ""
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")

@@ -12,11 +12,25 @@ from .._ffi.shown import type_name
 T = TypeVar("T")
 
 
+_ELSEWHERE = {
+    "arguments": "args",
+    "cooperative": "is_cooperative",
+    "gpu_architecture": "arch",
+    "include_dirs": "include_path",
+    "shared": "shmem_size",
+    "shared_mem": "shmem_size",
+    "sharedMemBytes": "shmem_size",
+    "smem": "shmem_size",
+    "standard": "std",
+}
+"""What other libraries call an option, and its name here."""
+
+
 def suggestion(name: str, names: Collection[str]) -> str:
     """A sentence, behind a space, with the one of `names` that is most like `name`; "" if none is."""
     import difflib  # for messages alone
 
-    near = difflib.get_close_matches(name, names, 1)
+    near = [_ELSEWHERE[name]] if _ELSEWHERE.get(name) in names else difflib.get_close_matches(name, names, 1)
     return f" Did you mean {near[0]!r}?" if near else ""
 
 

@@ -84,9 +84,8 @@ class Handle:
         try:
             return cls._index(value)
         except TypeError:
-            raise TypeError(
-                f"a {cls.__name__} is made from {cls._made_from}, not {type(value).__name__}"
-            ) from None
+            given = type(value).__name__ + cls._instead(value)
+            raise TypeError(f"a {cls.__name__} is made from {cls._made_from}, not {given}") from None
 
     @classmethod
     def _takes(cls, value: Pointer) -> bool:
@@ -94,6 +93,13 @@ class Handle:
         return isinstance(value, cls) or (cls._twin_ and isinstance(value, cls.__bases__[0]))
 
     _made_from = "an integer"
+
+    @classmethod
+    def _instead(cls, value: Any) -> str:
+        """What to write instead of a value that is none, behind a colon; "" if nobody knows."""
+        if isinstance(value, tuple):
+            return ": unpack what a function returns, (status, result), or use `checked`"
+        return ": give its .handle" if hasattr(value, "handle") else ""
 
     @classmethod
     def _index(cls, value: Any) -> int:
@@ -164,6 +170,7 @@ class Callback(Pointer):
     """
 
     _function = 0  # what `_ptr` was, if it is the function
+    _thunk = ""  # what makes a ctypes function object of a function
 
     @classmethod
     def _at(cls, address: int) -> Any:
@@ -180,6 +187,10 @@ class Callback(Pointer):
         return self._function or super().getPtr()
 
     _made_from = "an address or a ctypes function object (see ctypes.CFUNCTYPE)"
+
+    @classmethod
+    def _instead(cls, value: Any) -> str:
+        return f": {cls._thunk}(f)" if cls._thunk and callable(value) else ""
 
     @classmethod
     def _index(cls, value: Any) -> int:

@@ -46,7 +46,7 @@ def _integer(value: Any, what: str) -> int:
         return int(operator.index(value))  # int(): an enum or NumPy subclass becomes a plain int
     except TypeError:
         if isinstance(value, (str, bytes, bytearray)) or not any(hasattr(type(value), n) for n in _TO_INT):
-            raise
+            raise TypeError(f"{what} must be an integer, not {shown(value)}") from None
     try:
         return int(value)
     except (ValueError, OverflowError) as error:

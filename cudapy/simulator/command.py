@@ -269,7 +269,8 @@ def options(arguments: list[str]) -> tuple[dict[str, Any], list[str]]:
         try:
             options[name[2:].replace("-", "_")] = parse(value)
         except ValueError:
-            program.fail(f"{USAGE}{name} cannot be {value!r}")
+            known = f": there is all, {', '.join(findings.CHECKS)}" if name == "--check" else ""
+            program.fail(f"{USAGE}{name} cannot be {value!r}{known}")
         arguments = rest
     return options, arguments
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +11,18 @@ import numpy as np
 import pytest
 
 from cudapy import driver
-from cudapy.core import Buffer, CUDAError, Device, LaunchConfig, LinkerOptions, Program, ProgramOptions
+from cudapy.core import (
+    Buffer,
+    CompileError,
+    CUDAError,
+    Device,
+    LaunchConfig,
+    LinkerOptions,
+    Program,
+    ProgramOptions,
+    Stream,
+    launch,
+)
 
 from .kernels import context as context
 
@@ -71,6 +83,38 @@ MISTAKES: dict[str, tuple[Callable[[Device, Buffer, Any], Any], str]] = {
         lambda device, buffer, stream: Program("", "c++", {"include_paths": "."}),
         r"ProgramOptions has no 'include_paths'\. Did you mean 'include_path'\?",
     ),
+    "an option as another library calls it": (
+        lambda device, buffer, stream: ProgramOptions(standard="c++17"),  # type: ignore[call-arg]
+        r"ProgramOptions has no 'standard'\. Did you mean 'std'\?",
+    ),
+    "shared memory as another library calls it": (
+        lambda device, buffer, stream: LaunchConfig(grid=1, block=1, shared_mem=4),  # type: ignore[arg-type]
+        r"LaunchConfig has no 'shared_mem'\. Did you mean 'shmem_size'\?",
+    ),
+    "a number for a stream": (
+        lambda device, buffer, stream: buffer.fill(0, stream=0),  # type: ignore[arg-type]
+        r"not int: LEGACY_DEFAULT_STREAM, or Stream\.from_handle\(0\)$",
+    ),
+    "an array is allocated": (
+        lambda device, buffer, stream: device.allocate(np.zeros(4)),  # type: ignore[arg-type]
+        r"in bytes is a number, not <ndarray \(4,\) float64>: its \.nbytes, or Device\.upload\(array\)",
+    ),
+    "a stream from text": (
+        lambda device, buffer, stream: Stream.from_handle("x"),  # type: ignore[arg-type]
+        r"Stream\.from_handle: handle, an address, must be an integer, not 'x'$",
+    ),
+    "a buffer for an address": (
+        lambda device, buffer, stream: driver.cuMemsetD8(buffer, 0, 10),  # type: ignore[arg-type]
+        r"cuMemsetD8: dstDevice: a CUdeviceptr is made from an integer, not Buffer: give its \.handle$",
+    ),
+    "a status and a result for the result": (
+        lambda device, buffer, stream: driver.cuMemFree((0, 1)),  # type: ignore[arg-type]
+        r"not tuple: unpack what a function returns, \(status, result\), or use `checked`$",
+    ),
+    "a function of Python for one of C": (
+        lambda device, buffer, stream: driver.CUhostFn(print),
+        r"not builtin_function_or_method: ctypes\.CFUNCTYPE\(None, ctypes\.c_void_p\)\(f\)$",
+    ),
     "an option of the linker that is not there": (
         lambda device, buffer, stream: LinkerOptions(zzz=True),  # type: ignore[call-arg]
         r"LinkerOptions has no 'zzz'\.$",
@@ -109,6 +153,84 @@ def test_the_kernel_that_was_meant(context: Any) -> None:
     with pytest.raises(CUDAError) as caught:
         code.get_kernel("entirely_different")
     assert "Did you mean" not in str(caught.value)
+
+
+KERNEL = 'extern "C" __global__ void k(float a, int n, float *x) { x[0] = a * n; }'
+ONE = LaunchConfig(grid=1, block=1)
+LAUNCHES: dict[str, tuple[Callable[[Any, Any, Any], Any], str]] = {
+    "called": (
+        lambda code, kernel, stream: kernel(1.0, 2),
+        r"a Kernel is not called, but launched: launch\(stream, LaunchConfig\(grid=\.\.\., block=",
+    ),
+    "with a grid in brackets": (
+        lambda code, kernel, stream: kernel[1, 2](1.0),
+        r"a Kernel has no \[grid, block\]: launch\(stream, ",
+    ),
+    "the kernel first": (
+        lambda code, kernel, stream: launch(kernel, ONE, stream, 1.0),
+        r"launch takes a Kernel third, not Stream: launch\(stream, .*, kernel, \*arguments\)$",
+    ),
+    "its name": (
+        lambda code, kernel, stream: launch(stream, ONE, "k", 1.0),  # type: ignore[arg-type]
+        r"launch takes a Kernel third, not str: get it by code\.get_kernel\('k'\)$",
+    ),
+    "all of the code": (
+        lambda code, kernel, stream: launch(stream, ONE, code, 1.0),
+        r"launch takes a Kernel third, not ObjectCode: get it by code\.get_kernel\('name'\)$",
+    ),
+    "a double of NumPy for a float": (
+        lambda code, kernel, stream: launch(stream, ONE, kernel, np.float64(0.5), 1, None),
+        r"float64 given, the kernel's parameter is a float: pass 0\.5 or np\.float32\(0\.5\)$",
+    ),
+    "a long integer of NumPy for an int": (
+        lambda code, kernel, stream: launch(stream, ONE, kernel, 0.5, np.int64(3), None),
+        r"int64 given, the kernel's parameter is an integer of 4 bytes: pass 3 or np\.int32\(3\)$",
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", LAUNCHES)
+def test_a_launch_that_is_none_says_what_to_write(context: Any, mistake: str) -> None:
+    code = Program(KERNEL, "c++").compile("cubin")
+    make, words = LAUNCHES[mistake]
+    with pytest.raises(TypeError, match=words):
+        make(code, code.get_kernel("k"), Device(0).create_stream())
+
+
+def test_a_program_has_no_kernel_before_it_is_compiled() -> None:
+    program = Program(KERNEL, "c++")
+    with pytest.raises(
+        AttributeError, match=r"compile first, program\.compile\('cubin'\)\.get_kernel\(name\)$"
+    ):
+        program.get_kernel("k")  # type: ignore[attr-defined]
+    assert not hasattr(program, "get_kernel") and not callable(program)
+
+
+@pytest.mark.parametrize(
+    ("source", "hint"),
+    [
+        (
+            "__global__ void k() {}\nint main() { return 0; }",
+            "delete main(), mark helper functions __device__",
+        ),
+        ("int twice(int x) { return 2 * x; }", "delete main(), mark helper functions __device__"),
+        ('#include "mine.cuh"', '"mine.cuh" is not in the include_path (here, there): give the folder'),
+    ],
+)
+def test_a_source_that_does_not_compile(source: str, hint: str) -> None:
+    options = ProgramOptions(include_path=["here", "there"], arch="sm_90")
+    with pytest.raises(CompileError) as caught:
+        Program(source, "c++", options).compile("cubin")
+    assert hint in re.findall("^Hint: (.*)$", str(caught.value), re.MULTILINE)[0]
+
+
+def test_a_block_that_is_too_large_is_named_once(context: Any) -> None:
+    kernel = Program(KERNEL, "c++").compile("cubin").get_kernel("k")
+    with pytest.raises(CUDAError, match="INVALID_VALUE") as caught:
+        launch(Device(0).create_stream(), LaunchConfig(grid=1, block=2048), kernel, 1.0, 1, None)
+    text = str(caught.value)
+    assert "A block of 2048 threads is too large: the device takes 1024." in text
+    assert text.count("1024") == 1 and "Hint" not in text
 
 
 def test_a_numpy_number_fills(context: Any) -> None:

@@ -435,7 +435,8 @@ print(driver.cuMemAlloc(64))
         [
             ("0", "    a null pointer\n"),
             ("12", "    12 bytes past a null pointer\n"),
-            ("(host := np.ones(8 << 20)).ctypes.data", "    host memory, such as a NumPy array's"),
+            ("(host := np.ones(8 << 20)).ctypes.data", ", which is host memory, such as a NumPy array's"),
+            ("(host := np.ones(2)).ctypes.data", "which kernels cannot use: copy it to a Buffer\n"),
             ("1 << 46", "    an address without memory; no allocation is near\n"),
         ],
     )

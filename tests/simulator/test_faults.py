@@ -426,6 +426,14 @@ def test_trap(machine: Machine) -> None:
     machine.run(machine.load(STOPS), "trapped", 1, 32, i32(32))
 
 
+def test_a_grid_that_synchronises_needs_a_cooperative_launch(machine: Machine) -> None:
+    source = """#include <cooperative_groups.h>
+    extern "C" __global__ void k() { cooperative_groups::this_grid().sync(); }"""
+    with pytest.raises(Fault, match=r"A trap\n.*\n.*\n.*: LaunchConfig\(is_cooperative=True\)") as found:
+        machine.run(machine.load(source), "k", 1, 32)
+    assert found.value.status == fault.LAUNCH_FAILED
+
+
 def test_assert(machine: Machine, capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(Fault) as found:
         machine.run(machine.load(STOPS), "asserted", 1, 32, i32(5))

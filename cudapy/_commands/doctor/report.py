@@ -95,7 +95,10 @@ def _verdict(facts: Facts) -> str:
     ran = f"but: {facts.job.error.splitlines()[0]}" if facts.job.error else "nothing was run"
     verdict = f"No kernel can be compiled with NVRTC and run on a GPU here ({done}, {ran})."
     if facts.simulated.works:
-        verdict += "\nOn the simulator one ran: CUDAPY_DRIVER=simulator, or cudapy.simulator.stand_in()."
+        verdict += (
+            "\nOn the simulator one ran. Next: CUDAPY_DRIVER=simulator python program.py, "
+            "or simulator.stand_in() in the program."
+        )
     elif facts.simulated.error:
         verdict += f"\nOn the simulator none ran either: {facts.simulated.error.splitlines()[0]}"
     return verdict

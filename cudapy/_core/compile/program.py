@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 from ..._ffi.shown import shown
 from ..closable import Closable
@@ -44,6 +44,7 @@ class Program(Closable):
     """
 
     __slots__ = ("_code", "_code_type", "_handle", "_options", "_pch_status", "_used")
+    _elsewhere: ClassVar = {"get_kernel": "compile first, program.compile('cubin').get_kernel(name)"}
     _handle: Any  # an nvrtcProgram or nvvmProgram; None: none yet
 
     def __init__(

@@ -136,6 +136,25 @@ def _read(handle: nvrtcProgram, what: str) -> bytes:
     return data
 
 
+_HOST_CODE = (
+    "NVRTC compiles device code alone: delete main(), mark helper functions __device__, and start kernels "
+    "from Python with launch()"
+)
+
+
+def _lost_header(log: str, options: ProgramOptions) -> str:
+    """A hint for a header that is none of CUDA's; "" if all were found."""
+    lost = re.search(r'(?:could |can)not open source file "([^"]+)"', log)
+    if lost is None:
+        return ""
+    given = options.include_path or ()
+    folders = ", ".join([given] if isinstance(given, str) else map(str, given))
+    where = f"the include_path ({folders})" if folders else "the current folder"
+    return (
+        f'"{lost[1]}" is not in {where}: give the folder that has it, ProgramOptions(include_path=[folder])'
+    )
+
+
 def _failed(
     status: nvrtcResult, log: str, code: bytes, options: ProgramOptions, flags: list[bytes]
 ) -> CompileError:
@@ -143,6 +162,10 @@ def _failed(
     tool = Tool(f"NVRTC {version(release)}", library, NVRTCRESULT)
     hint = ""
     if status == nvrtcResult.NVRTC_ERROR_COMPILATION:
-        hint = advice(log, release, library, pathfinder.this_host())
+        hint = (
+            advice(log, release, library, pathfinder.this_host())
+            or _lost_header(log, options)
+            or (_HOST_CODE if "execution space annotations" in log else "")
+        )
     subject = f"Program: {options.name}, {len(code)} bytes of C++"
     return failure(CompileError, tool, "nvrtcCompileProgram", status, subject, flags, log, hint)

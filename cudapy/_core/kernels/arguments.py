@@ -52,7 +52,7 @@ def encoding(value: Any, parameter: Parameter) -> Encoding:
     if given and parameter.kind in (FLOAT, INTEGER) and given != parameter.kind:
         raise TypeError(f"{type(value).__name__} given, {_named(parameter)} is {_type(parameter)}")
     if parameter.size is not None and encoding.size != parameter.size:
-        raise TypeError(f"it takes {encoding.size} bytes, {_named(parameter)} has {parameter.size}")
+        raise TypeError(_other_size(value, encoding.size, parameter))
     return encoding
 
 
@@ -158,6 +158,18 @@ def _kind(encoding: Encoding) -> str:
 
 def _named(parameter: Parameter) -> str:
     return f"the kernel's parameter {parameter.name}".rstrip()
+
+
+def _other_size(value: Any, size: int, parameter: Parameter) -> str:
+    """What is wrong with a value of `size` bytes, and which scalar of NumPy has those of the parameter."""
+    given, numpy = getattr(value, "dtype", None), sys.modules.get("numpy")
+    if numpy is None or given is None or given.kind not in "fiu" or parameter.kind not in (FLOAT, INTEGER):
+        return f"it takes {size} bytes, {_named(parameter)} has {parameter.size}"
+    named = numpy.dtype(f"{given.kind}{parameter.size}").name
+    instead = (
+        f"{float(value)!r} or np.{named}({value})" if given.kind == "f" else f"{value} or np.{named}({value})"
+    )
+    return f"{type(value).__name__} given, {_named(parameter)} is {_type(parameter)}: pass {instead}"
 
 
 def _type(parameter: Parameter) -> str:

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+HOW_TO_LAUNCH = "launch(stream, LaunchConfig(grid=..., block=...), kernel, *arguments)"
+"""What to write, for messages."""
+
+
 class ParamInfo(NamedTuple):
     """Where a parameter lies among the arguments of a kernel, in bytes."""
 
@@ -129,6 +133,14 @@ class Kernel(NotCopyable):
             arguments = "1 argument" if len(known) == 1 else f"{len(known)} arguments"
             raise TypeError(f"{self.name} takes {arguments}, not {count}")
         return known
+
+    if not TYPE_CHECKING:  # for which a Kernel is neither
+
+        def __call__(self, *args: object, **kwargs: object) -> None:
+            raise TypeError(f"a Kernel is not called, but launched: {HOW_TO_LAUNCH}")
+
+        def __getitem__(self, shape: object) -> None:
+            raise TypeError(f"a Kernel has no [grid, block]: {HOW_TO_LAUNCH}")
 
     def __eq__(self, other: object) -> bool:
         return self._handle == other._handle if isinstance(other, Kernel) else NotImplemented

@@ -22,7 +22,7 @@ from ..ownership.graph_references import is_builder
 from ..ownership.keep_alive import keep_alive_for_graph
 from ..streams.stream import IsStreamType, Stream
 from .arguments import HELPERS, encode, encoding, layout, packed_format
-from .kernel import Kernel, keep_packer
+from .kernel import HOW_TO_LAUNCH, Kernel, keep_packer
 from .launch_config import STREAM, LaunchConfig
 from .launch_failure import failed
 from .parameter_kinds import Parameter
@@ -53,14 +53,23 @@ def launch(stream: Stream | IsStreamType, config: LaunchConfig, kernel: Kernel, 
     try:
         run = kernel._launch
     except AttributeError:
-        raise TypeError(f"launch takes a Kernel third, not {type_name(kernel)}") from None
+        raise _no_kernel(kernel) from None
     try:
         run(kernel, stream, config, args)
     except (TypeError, AttributeError):
         if isinstance(kernel, Kernel):
             raise
         # It is of another copy of this package, which expects that the rest is of that copy, too.
-        raise TypeError(f"launch takes a Kernel third, not {type_name(kernel)}") from None
+        raise _no_kernel(kernel) from None
+
+
+def _no_kernel(kernel: Any) -> TypeError:
+    """The error for what stands where a Kernel is expected."""
+    name = type_name(kernel)
+    hint = "" if " " in name else f": {HOW_TO_LAUNCH}"  # of another copy it says what to do
+    if isinstance(kernel, str) or hasattr(kernel, "get_kernel"):
+        hint = f": get it by code.get_kernel({kernel if isinstance(kernel, str) else 'name'!r})"
+    return TypeError(f"launch takes a Kernel third, not {name}{hint}")
 
 
 def check(config: Any) -> None:

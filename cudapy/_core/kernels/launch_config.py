@@ -8,6 +8,7 @@ import struct
 from typing import Any, NamedTuple, NoReturn
 
 from ...driver import CUlaunchAttribute, CUlaunchAttributeID
+from ..options import suggestion
 
 Extent = int | tuple[int, ...] | list[int]
 
@@ -57,7 +58,12 @@ class LaunchConfig:
         programmatic_stream_serialization: bool = False,
         *,
         cooperative_launch: bool = False,
+        **unknown: NoReturn,
     ) -> None:
+        if unknown:
+            known = {*_FIELDS, "cooperative_launch"}
+            name = next(iter(unknown))
+            raise TypeError(f"LaunchConfig has no {name!r}.{suggestion(name, known)}")
         # A program may make one for every launch: one C call packs the numbers, and refuses the wrong ones.
         shared = 0 if shmem_size is None else shmem_size
         try:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ..._bindings.errors import CUDAError
 from ...driver import CUresult, checked, libcuda
 from ..streams.stream import Stream
 
 if TYPE_CHECKING:
+    from ..._bindings.errors import Raiser
     from .kernel import Kernel
     from .launch_config import LaunchConfig
 
@@ -25,16 +26,19 @@ def failed(status: int, kernel: Kernel, config: LaunchConfig, stream: Any) -> Ex
     arguments["shmem_size"] = config.shmem_size
     if config.cluster:
         arguments["cluster"] = config.cluster
-    error = libcuda.error("cuLaunchKernelEx", CUresult(status), arguments)
-    if status not in _EXPLAINED or not isinstance(error, CUDAError):
-        return error
-    try:
-        reasons = " ".join([*_wrong_context(Stream._accept(stream)), *_reasons(kernel, config)])
-    except (CUDAError, RuntimeError):  # what it takes to explain the failure failed itself
-        reasons = ""
-    too_large = status == CUresult.CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE
-    cls = CooperativeLaunchTooLarge if too_large else type(error)
-    return cls(f"{error} {reasons}".rstrip(), error.code, error.function)
+
+    def explain() -> str:
+        try:
+            return " ".join([*_wrong_context(Stream._accept(stream)), *_reasons(kernel, config)])
+        except (CUDAError, RuntimeError):  # what it takes to explain the failure failed itself
+            return ""
+
+    raiser = cast("Raiser", libcuda.error)
+    is_explained = status in _EXPLAINED
+    error = raiser("cuLaunchKernelEx", CUresult(status), arguments, explain=explain if is_explained else None)
+    if status == CUresult.CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE:
+        return CooperativeLaunchTooLarge(str(error), error.code, error.function)
+    return error
 
 
 _EXPLAINED = {
@@ -65,14 +69,16 @@ def _reasons(kernel: Kernel, config: LaunchConfig) -> Iterator[str]:
     device = Device()
     can, needs = device.properties, kernel.attributes
     threads = prod(config.block)
+    shapes = [("grid", config.grid), ("block", config.block)]
     if threads > can.max_threads_per_block:
         yield f"A block of {threads} threads is too large: the device takes {can.max_threads_per_block}."
+        shapes = [("grid", config.grid)]
     elif threads > needs.max_threads_per_block:
         yield (
             f"A block of {threads} threads is too large: with its {needs.num_regs} registers for each thread "
             f"this kernel takes {needs.max_threads_per_block}."
         )
-    for name, asked in (("grid", config.grid), ("block", config.block)):
+    for name, asked in shapes:
         limits = tuple(getattr(can, f"max_{name}_dim_{axis}") for axis in "xyz")
         if any(size > limit for size, limit in zip(asked, limits, strict=True)):
             yield f"{name} = {asked} is too large: the device takes {limits}."

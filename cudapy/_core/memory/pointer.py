@@ -61,6 +61,10 @@ def byte_count(size: int) -> int:
         raise TypeError(
             f"a size in bytes is one number, not {shown(size)}: the product of a shape and its itemsize"
         )
+    if getattr(size, "shape", ()):
+        raise TypeError(
+            f"a size in bytes is a number, not {shown(size)}: its .nbytes, or Device.upload(array)"
+        )
     number = as_int(size, "a size in bytes")
     if number < 0:
         raise ValueError(f"a size in bytes cannot be {number}")

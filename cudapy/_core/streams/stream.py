@@ -122,7 +122,7 @@ class Stream(Closable):
     @staticmethod
     def from_handle(handle: int | CUstream) -> Stream:
         """Wrap the stream at this address. Its owner must not destroy it while it is used here."""
-        stream = Stream._of(CUstream(exact_int(handle, "Stream.from_handle: handle")))
+        stream = Stream._of(CUstream(exact_int(handle, "Stream.from_handle: handle, an address,")))
         captures.mark_shared()
         return stream
 
@@ -136,8 +136,11 @@ class Stream(Closable):
         try:
             protocol: Any = stream.__cuda_stream__
         except AttributeError:
+            instead = (
+                f": LEGACY_DEFAULT_STREAM, or Stream.from_handle({stream})" if isinstance(stream, int) else ""
+            )
             raise TypeError(
-                f"a stream must be a Stream or have __cuda_stream__(), not {type_name(stream)}"
+                f"a stream must be a Stream or have __cuda_stream__(), not {type_name(stream)}{instead}"
             ) from None
         # The first libraries that had it have it as an attribute.
         said = protocol() if callable(protocol) else protocol

@@ -164,13 +164,19 @@ class CUcheckpointOperationHandle(Pointer):
 class CUhostFn(Callback):
     """A host function that a stream or graph calls with one pointer; it must not call CUDA."""
 
+    _thunk = "ctypes.CFUNCTYPE(None, ctypes.c_void_p)"
+
 
 class CUstreamCallback(Callback):
     """A host function that a stream calls with its handle, its status and one pointer."""
 
+    _thunk = "ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)"
+
 
 class CUoccupancyB2DSize(Callback):
     """A function from block size in threads to dynamic shared memory in bytes."""
+
+    _thunk = "ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_int)"
 
 
 class CUasyncCallback(Callback):

@@ -39,6 +39,12 @@ if TYPE_CHECKING:
     from ..kernel import Kernel
 
 
+_NOT_COOPERATIVE = (
+    "the kernel asks for what only a cooperative launch has, as grid.sync() does: "
+    "LaunchConfig(is_cooperative=True)"
+)
+
+
 class Batch:
     """`block_count` blocks of a launch from `first_block` on, and what their threads have.
 
@@ -50,7 +56,9 @@ class Batch:
         self.shared_address = launch.kernel.shared_address
         self.threads = Threads(launch.grid, launch.block, launch.cluster, first_block, block_count)
         self._first_block = first_block
-        self.report = Reporter(self.threads, launch.device.memory, launch.kernel, launch.findings)
+        self.report = Reporter(
+            self.threads, launch.device.memory, launch.kernel, launch.findings, launch.parameters
+        )
         self.polls = Polls()
         self.errors: dict[int, int] = {}
         """The last cudaError_t of the Runtime API in kernels, by lane."""
@@ -149,7 +157,10 @@ class Batch:
 
     def trap(self, name: str, lanes: Lanes, number: int) -> NoReturn:
         what = "A trap" if name == "trap" else "A breakpoint with no debugger"
-        self.report.fail(fault.LAUNCH_FAILED, what, number, lanes, True)
+        function = self.launch.kernel.compiled
+        asks = any("%envreg" in each.text for each in function.instructions)
+        more = _NOT_COOPERATIVE if asks and not self.launch.workspace else ""
+        self.report.fail(fault.LAUNCH_FAILED, what, number, lanes, True, more=more)
 
 
 class Launch:

@@ -46,8 +46,10 @@ class Findings:
 class Reporter:
     """Raises the faults of a batch's threads."""
 
-    def __init__(self, threads: Threads, memory: Memory, kernel: Kernel, findings: Findings) -> None:
-        self._findings = findings
+    def __init__(
+        self, threads: Threads, memory: Memory, kernel: Kernel, findings: Findings, parameters: bytes
+    ) -> None:
+        self._findings, self._parameters = findings, parameters
         self.function = kernel.compiled
         """The function that runs."""
         self.kernel_name = kernel.name
@@ -116,6 +118,8 @@ class Reporter:
             return (
                 f"in {released.kind} memory of {released.size} bytes at {released.address:#x} {released.fate}"
             )
+        if (pointer := self._host_pointer(address)) is not None:
+            return f"the kernel was given {pointer:#x}, which is {_HOST}: copy it to a Buffer"
         near = self._memory.nearest(address)
         if near is None:
             return f"{_mapped(address)}; there is no allocation"
@@ -128,6 +132,23 @@ class Reporter:
         else:
             place = f"at offset {address - near.address} of"
         return f"{place} {near.kind} memory of {near.size} bytes at {near.address:#x}"
+
+    def _host_pointer(self, address: int) -> int | None:
+        """The parameter of the kernel that points to host memory, and which `address` is of; None for none.
+
+        It is behind the pointer, and nearer to it than to memory of the device.
+        """
+        words = np.frombuffer(self._parameters, np.uint64, len(self._parameters) // 8).tolist()
+        behind = [word for word in words if NULL <= word <= address and address - word < FAR]
+        if not behind or self._memory.find(pointer := max(behind)) is not None:
+            return None
+        near = self._memory.nearest(address)
+        if (
+            near is not None
+            and min(abs(address - near.address), abs(address - near.end)) <= address - pointer
+        ):
+            return None
+        return pointer if _mapped(pointer) == _HOST else None
 
 
 def threads(count: int, what: str) -> str:
@@ -145,11 +166,14 @@ def place_of(kernel_name: str, function: CompiledFunction, instruction: Instruct
     return Place(kernel_name, function.name, instruction.text, instruction.line, file, line)
 
 
+_HOST = "host memory, such as a NumPy array's, which kernels cannot use"
+
+
 def _mapped(address: int) -> str:
     """Whether it is memory of this process, which kernels cannot use as it is."""
     with contextlib.suppress(OSError), open("/proc/self/maps") as file:
         for line in file:
             low, _, high = line.partition(" ")[0].partition("-")
             if int(low, 16) <= address < int(high, 16):
-                return "host memory, such as a NumPy array's, which kernels cannot use"
+                return _HOST
     return "an address without memory"
