@@ -260,6 +260,7 @@ import json; print(json.dumps(new))
         "cudapy._commands",
         "cudapy._commands.alias",
         "cudapy._commands.alias.finder",
+        "cudapy._commands.alias.install",
         "cudapy.alias",
     ]
 

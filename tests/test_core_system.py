@@ -12,7 +12,9 @@ from .stub import module
 from .stub.record import Stub
 
 devices, events = module("_core.management.device"), module("_core.management.events")
+system_events = module("_core.management.system_events")
 initialise = module("_core.management.initialise")
+core = module("core")
 choices = module("_core.management.choices")
 nvml = module("nvml")
 
@@ -113,12 +115,12 @@ def made(stub: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
         request.set = 9
         return create(request)
 
-    monkeypatch.setattr(events, "initialise", lambda: None)
+    monkeypatch.setattr(system_events, "initialise", lambda: None)
     monkeypatch.setattr(nvml, "nvmlSystemEventSetCreate", created)
 
 
 def test_events_of_the_system(stub: Stub, made: None) -> None:
-    registered = events.register_events(["bind", "unbind"])
+    registered = system_events.register_events(["bind", "unbind"])
     symbols = [call.symbol for call in stub.calls()]
     assert symbols == ["nvmlSystemEventSetCreate", "nvmlSystemRegisterEvents"]
     del registered
@@ -137,7 +139,7 @@ def test_they_are_freed_though_ctrl_c_comes_as_they_are_made(
 
     monkeypatch.setattr(nvml, "nvmlSystemEventSetCreate", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        events.register_events("bind")
+        system_events.register_events("bind")
     gc.collect()
     assert [call.symbol for call in stub.calls()] == ["nvmlSystemEventSetCreate", "nvmlSystemEventSetFree"]
 
@@ -156,15 +158,15 @@ def test_an_event_says_what_it_has() -> None:
 
 
 def test_the_address_of_a_device_of_an_event(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(devices, "Device", lambda **given: given)
-    event = events.SystemEvent(nvml.SystemEventData_v1(gpu_id=0x1A000, event_type=2))
+    monkeypatch.setattr(system_events, "Device", lambda **given: given)
+    event = system_events.SystemEvent(nvml.SystemEventData_v1(gpu_id=0x1A000, event_type=2))
     assert event.device == {"pci_bus_id": "00000001:A0:00.0"}
     assert event.event_type is choices.SystemEventType.BIND
 
 
 def test_events_of_the_system_come_together(stub: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(events, "initialise", lambda: None)
-    registered = events.register_events("bind")
+    monkeypatch.setattr(system_events, "initialise", lambda: None)
+    registered = system_events.register_events("bind")
     found = [nvml.SystemEventData_v1(gpu_id=0x1A000, event_type=kind) for kind in (2, 1)]
     asked = []
 
@@ -477,7 +479,7 @@ def test_a_device_that_cuda_does_not_show(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(nvml, "device_get_uuid", lambda device: "GPU-5")
     monkeypatch.setattr(nvml, "device_get_name", lambda device: "NVIDIA H200")
     others = [type("Other", (), {"uuid": "4"})()]
-    monkeypatch.setattr(devices.CudaDevice, "get_all_devices", lambda: others)
+    monkeypatch.setattr(core.Device, "get_all_devices", lambda: others)
     with pytest.raises(RuntimeError, match=r"'NVIDIA H200' GPU-5> is not among the devices .*VISIBLE"):
         devices.Device._of(5).to_cuda_device()
     others.append(type("Same", (), {"uuid": "5"})())

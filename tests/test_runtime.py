@@ -757,8 +757,8 @@ def test_logs(on13: tuple[ModuleType, Library]) -> None:
 
 def test_per_thread_default_stream(on13: tuple[ModuleType, Library], monkeypatch: pytest.MonkeyPatch) -> None:
     rt, library = on13
-    libraries = importlib.import_module("._libraries", rt.__package__)
-    monkeypatch.setattr(libraries, "PER_THREAD_DEFAULT_STREAM", True)
+    environment = importlib.import_module("._process.environment", rt.__package__)
+    monkeypatch.setattr(environment, "PER_THREAD_DEFAULT_STREAM", True)
     for symbol in ("cudaStreamSynchronize", "cudaStreamSynchronize_ptsz", "cudaFree"):
         library.accept(symbol, c_size_t)
     library.accept("cudaMemset_ptds", c_size_t, c_int, c_size_t)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
+from .._process import environment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import ctypes
     from collections.abc import Callable
-
-PER_THREAD_DEFAULT_STREAM = os.environ.get("CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM") == "1"
-"""Whether the default stream is one for each thread."""
 
 
 def loader(name: str) -> Callable[[], ctypes.CDLL]:
@@ -38,4 +35,4 @@ def meanings(table: str) -> Callable[[], dict[str, tuple[str, str]]]:
 
 def suffixes() -> tuple[str, ...]:
     """What is tried before the bare name of a function that has a form for the default stream of a thread."""
-    return ("_ptsz", "_ptds") if PER_THREAD_DEFAULT_STREAM else ()
+    return ("_ptsz", "_ptds") if environment.PER_THREAD_DEFAULT_STREAM else ()

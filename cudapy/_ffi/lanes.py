@@ -27,11 +27,11 @@ import sys
 from _thread import RLock
 
 from .._process import forks
+from .._process.environment import FAST_LANE, lanes_wanted
 from .handles import Handle, Thunk, entry, maker
 from .lane_layout import CONTEXT, PAGE, NoLanes, context, set_vectorcall, vectorcall_at, words
 from .lane_types import BYTES, INTEGER, NONE, RESULTS, Argument, Result, described
 from .lazy_types import find
-from .library import FAST_LANE
 from .parameters import c_name, public_name
 from .prototypes import symbol_of
 from .scalars import AGGREGATES
@@ -303,7 +303,7 @@ def why_not() -> str:
 
 
 def _begin() -> _Lanes:
-    if os.environ.get(FAST_LANE) == "0":
+    if not lanes_wanted():
         raise NoLanes(f"{FAST_LANE} is 0")
     if sys.platform != "linux" or os.uname().machine != "x86_64" or ctypes.sizeof(ctypes.c_void_p) != 8:
         raise NoLanes("there is machine code for Linux on x86-64 alone")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-import os
 
+from .._process.environment import lanes_wanted
 from .lazy_types import find
 
 TYPE_CHECKING = False
@@ -252,15 +252,6 @@ class Declaration:
             self.lane = attach_lane(self, self.stub) or False
             return self.lane is not False
         return False
-
-
-FAST_LANE = "CUDAPY_FAST_LANE"
-"""The environment variable: with "0", no function gets a fast lane."""
-
-
-def lanes_wanted() -> bool:
-    """Whether functions are to have a fast lane, where that is possible."""
-    return os.environ.get(FAST_LANE) != "0"
 
 
 def attach_lane(declaration: Declaration, function: Any, raising: bool = False) -> Any:

@@ -21,11 +21,11 @@ too: that was the one of cuda.bindings up to 13.3, before C was asked.
 from __future__ import annotations
 
 import functools
-import os
 
+from .._process.environment import lanes_wanted
 from .enums import Enum
 from .handles import Handle
-from .library import FAST_LANE, follow_code
+from .library import follow_code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ class Face:
     def open_lane(self, function: Any, stub: Any, names: tuple[str, ...]) -> bool:
         """Give the stub its fast lane. Returns whether it has got one now."""
         declaration = getattr(function, "__declaration__", None)
-        if stub in self._lanes or declaration is None or os.environ.get(FAST_LANE) == "0":
+        if stub in self._lanes or declaration is None or not lanes_wanted():
             return False
         from .lanes import attach_face
 

@@ -1,1 +1,1 @@
-"""State of the process: what a fork or a reset of the devices changes, and what its threads wait for."""
+"""The process: its environment, what a fork or a reset of the devices changes, what its threads wait for."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...alias import install
 from ..launcher import program
+from .install import install
 
 USAGE = """\
 usage: python -m cudapy.alias [--only PACKAGE] ... (PROGRAM | -m MODULE | -c CODE) [ARGUMENT ...]

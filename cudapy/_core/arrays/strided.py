@@ -12,6 +12,7 @@ from ..memory.array_protocols import device_of, export_device
 from ..memory.buffer import Buffer
 from ..memory.dlpack import capsule
 from ..streams.stream import Stream
+from ..upward import upward
 from . import element_types, foreign_arrays
 from .layout import StridedLayout
 from .strided_copy import copy
@@ -308,6 +309,9 @@ class StridedMemoryView:
         what = self._known_dtype() or self._element
         where = f"device {self.device_id}" if self.is_device_accessible else "the host"
         return f"<StridedMemoryView {self.ptr:#x} on {where}, shape {self.shape}, {what}>"
+
+
+upward.strided_view = StridedMemoryView
 
 
 def _export(view: StridedMemoryView) -> Any:

@@ -14,6 +14,7 @@ from ..._ffi.shown import type_name
 from ...driver import CUDA_MEMCPY3D, CUdeviceptr, CUmemorytype, checked
 from ..ownership.keep_alive import keep_alive_for_work
 from ..streams.order import queue
+from ..upward import upward
 
 if TYPE_CHECKING:
     from ..streams.stream import Stream
@@ -43,10 +44,8 @@ class Plan(NamedTuple):
 
 def copy(dst: StridedMemoryView, src: StridedMemoryView, stream: Stream, blocking: bool | None) -> None:
     """Copy `src` to `dst` in `stream`. Raises ValueError for arrays that do not match."""
-    from .strided import StridedMemoryView
-
     for each in (dst, src):
-        if not isinstance(each, StridedMemoryView):
+        if not isinstance(each, upward.strided_view):
             raise TypeError(
                 "a copy takes StridedMemoryViews, which from_any_interface() makes of other arrays, "
                 f"not {type_name(each)}"

@@ -10,8 +10,8 @@ from ..kernel_argument import KernelArgument
 from ..memory.buffer import Buffer
 from ..not_copyable import NotCopyable
 from ..options import accepted
+from ..upward import upward
 from .layout import StridedLayout
-from .strided import StridedMemoryView
 from .tensor_map_options import (
     SIZES,
     TensorMapDataType,
@@ -29,6 +29,7 @@ from .tensor_map_options import (
 
 if TYPE_CHECKING:
     from ..device.device import Device
+    from .strided import StridedMemoryView
 
 MAX_RANK = 5
 MAX_BOX = 256  # elements along an axis, and channels of a pixel
@@ -238,10 +239,8 @@ class TensorMapDescriptor(KernelArgument, NotCopyable):
     @property
     def device(self) -> Device | None:
         """The device that has the tensor; None for page-locked and managed memory, which all devices use."""
-        from ..device.device import Device
-
         ordinal = _device_of(self._view)
-        return None if ordinal is None else Device(ordinal)
+        return None if ordinal is None else upward.device(ordinal)
 
     def __repr__(self) -> str:
         axes = " x ".join(map(str, self._tensor.extents[::-1]))
@@ -265,8 +264,8 @@ def tiled(
 def view_of(tensor: Any) -> StridedMemoryView:
     """`tensor` as a view. Raises BufferError, ValueError, RuntimeError for what no device can use now."""
     if isinstance(tensor, Buffer):
-        tensor = StridedMemoryView.from_buffer(tensor, (tensor._size,), itemsize=1)
-    view = tensor if isinstance(tensor, StridedMemoryView) else StridedMemoryView(tensor, -1)
+        tensor = upward.strided_view.from_buffer(tensor, (tensor._size,), itemsize=1)
+    view = tensor if isinstance(tensor, upward.strided_view) else upward.strided_view(tensor, -1)
     _require_open(view)
     if not view.is_device_accessible:
         raise ValueError(f"{view!r} is memory of the host, which no tensor map can describe")

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import field, fields
 from typing import Any
 
+from ..upward import upward
+
 Flags = Callable[[Any], list[str]]
 
 
@@ -72,9 +74,7 @@ def arch_number(arch: str | None, of: str) -> str:
     Raises ValueError or TypeError, which names the class `of` of options, for one that cannot be.
     """
     if arch is None:
-        from ..device.device import Device
-
-        return Device().arch
+        return upward.device().arch
     if not isinstance(arch, str):
         raise TypeError(f"{of}: arch must be a str such as 'sm_90', not {arch!r}")
     match = re.fullmatch(r"(?:sm_|compute_)?(\d{2,3}[af]?)", arch)

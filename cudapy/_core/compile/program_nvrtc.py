@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from ... import nvrtc, pathfinder
 from ..._ffi.owning import Owning
@@ -16,7 +17,9 @@ from ..kernels.parameter_kinds import declared, with_note
 from ..options import c_text
 from .build import Built, CompileError, Tool, failure, text
 from .cache_folder import own_folder, user_cache
-from .program_options import ProgramOptions
+
+if TYPE_CHECKING:
+    from .program_options import ProgramOptions
 
 NAME, HANDLE = "NVRTC", nvrtcProgram
 _owning = Owning(vars(nvrtc), nvrtc.libnvrtc)

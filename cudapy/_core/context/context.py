@@ -8,6 +8,7 @@ from ..._ffi.library import SymbolNotFound
 from ..._process.resets import in_reset
 from ...driver import CU_STREAM_LEGACY, CUcontext, checked
 from ..closable import Closable
+from ..upward import upward
 from .current import initialise, owning, with_context
 from .green import green_contexts, green_owner, kept_number
 
@@ -62,9 +63,7 @@ class Context(Closable):
     @property
     def device(self) -> Device:
         """The device that it belongs to. Source: cuCtxGetDevice."""
-        from ..device.device import Device
-
-        return Device(int(with_context(int(self._handle), checked.cuCtxGetDevice)))
+        return upward.device(int(with_context(int(self._handle), checked.cuCtxGetDevice)))
 
     @property
     def is_green(self) -> bool:
@@ -85,10 +84,8 @@ class Context(Closable):
 
     def create_stream(self, options: StreamOptions | Mapping[str, Any] | None = None) -> Stream:
         """Create a stream, which keeps this context alive. In a green context it must be nonblocking."""
-        from ..streams.stream import Stream
-
         context = int(self._handle)
-        return with_context(context, Stream._new, context, options)
+        return with_context(context, upward.stream._new, context, options)
 
     def close(self) -> None:
         """Release the context; closing it again does nothing. Raises RuntimeError if it is current."""

@@ -20,6 +20,7 @@ from ...driver import (
 from ..choices import Choice
 from ..not_copyable import NotCopyable
 from ..options import accepted, known_names
+from ..upward import upward
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -261,9 +262,7 @@ class WorkqueueResource(NotCopyable):
     @property
     def device(self) -> Device:
         """The device that has the queues."""
-        from ..device.device import Device
-
-        return Device(self._device_id)
+        return upward.device(self._device_id)
 
     @property
     def _device_id(self) -> int:

@@ -27,6 +27,7 @@ from ..streams.event import Event
 from ..streams.event_options import EventOptions
 from ..streams.stream import IsStreamType, Stream, StreamOptions, default_stream
 from ..streams.waiting import wait
+from ..upward import upward
 from .properties import DeviceProperties
 from .scope import Block, leave
 
@@ -421,6 +422,9 @@ class Device:
             ("PCI bus", self.pci_bus_id),
         )
         return html_table(f"Device {self._device_id}: {self.name}", rows)
+
+
+upward.device = Device
 
 
 def _ordinal(device_id: Any) -> int:

@@ -13,6 +13,7 @@ from ...driver import (
     CUmemLocationType,
 )
 from ..choices import Choice
+from ..upward import upward
 
 if TYPE_CHECKING:
     from ..device.device import Device
@@ -41,14 +42,12 @@ def allocation_parameters(
     size: int, device: Device | int | None, memory_type: str, peer_access: Sequence[Device | int] | None
 ) -> CUDA_MEM_ALLOC_NODE_PARAMS:
     """`size` bytes of memory of a kind."""
-    from ..device.device import Device
-
     kind, where = _KINDS[GraphMemoryType(memory_type)]
     params = CUDA_MEM_ALLOC_NODE_PARAMS(bytesize=size)
     params.poolProps.allocType = kind
     params.poolProps.location.type = where
     if where == _ON_DEVICE:
-        params.poolProps.location.id = Device(device).device_id
+        params.poolProps.location.id = upward.device(device).device_id
     access = []
     for peer in peer_access or ():
         access.append(CUmemAccessDesc(flags=CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE))

@@ -12,12 +12,13 @@ from ..closable import Closable
 from ..context.current import RelaxedCaptureMode, owning, with_context
 from ..ownership.graph_references import Recorder
 from ..streams.stream import Stream, StreamOptions
+from ..upward import upward
 from . import condition as conditions
 from .capture import Capture
 from .condition import GraphCondition
-from .definition import GraphDefinition, definition_of
+from .definition import GraphDefinition
 from .executable import Graph
-from .hierarchy import GraphHierarchy
+from .hierarchy import GraphHierarchy, definition_of
 from .host_function import HostFunction
 from .options import Drawn, GraphCompleteOptions
 
@@ -272,3 +273,6 @@ class GraphBuilder(Closable, Drawn, Recorder):
             return "<GraphBuilder, closed>"
         state = "building" if self._open() is not None else "ended" if self._over else "not begun"
         return f"<GraphBuilder, {state}>"
+
+
+upward.graph_builder = GraphBuilder

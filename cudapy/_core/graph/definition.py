@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..._ffi.shown import type_name
 from ...driver import CUgraph, CUgraphNode, checked
 from ..context.context import primary
 from ..context.current import initialise, owning
 from ..options import accepted
 from ..ownership.graph_references import GraphOwnership
+from ..upward import upward
 from .condition import GraphCondition, create_condition
 from .executable import Graph
 from .hierarchy import GraphHierarchy
@@ -23,14 +23,6 @@ if TYPE_CHECKING:
 
 
 _AUTO_FREE = GraphCompleteOptions(auto_free_on_launch=True)
-
-
-def definition_of(source: Any, method: str) -> GraphDefinition:
-    """`source` itself, or that of a GraphBuilder. Raises TypeError for what `method` does not take."""
-    definition = getattr(source, "graph_definition", source)
-    if not isinstance(definition, GraphDefinition):
-        raise TypeError(f"{method} takes a GraphBuilder or a GraphDefinition, not {type_name(source)}")
-    return definition
 
 
 class GraphDefinition(NodeFactory, Drawn):
@@ -146,3 +138,6 @@ class GraphDefinition(NodeFactory, Drawn):
 
     def __repr__(self) -> str:
         return f"<GraphDefinition {int(self._graph):#x}{'' if self.is_valid else ', gone'}>"
+
+
+upward.graph_definition = GraphDefinition

@@ -28,7 +28,7 @@ from ..ownership.owned import Ownership
 from ..ownership.user_objects import sweep
 from ..streams.stream import IsStreamType, Stream
 from .exec_overrides import ExecOverrides
-from .hierarchy import GraphHierarchy
+from .hierarchy import GraphHierarchy, definition_of
 from .options import GraphCompleteOptions
 
 if TYPE_CHECKING:
@@ -140,8 +140,6 @@ class Graph(Closable):
 
         Raises GraphUpdateError, with what differs, and leaves the Graph as it was. Source: cuGraphExecUpdate.
         """
-        from .definition import definition_of
-
         handle = self._handle
         definition = definition_of(source, "update")
         hierarchy, graph = definition._hierarchy, definition._checked()

@@ -13,7 +13,7 @@ from ..kernels.launch_config import LaunchConfig
 from ..ownership.graph_references import with_owners
 from ..streams.event import Event
 from . import parameters
-from .executable import Graph
+from .hierarchy import definition_of
 from .host_function import HostFunction
 from .memory_nodes import MemcpyNode, MemsetNode
 from .node import GraphNode
@@ -22,6 +22,7 @@ from .nodes import ChildGraphNode, EventRecordNode, EventWaitNode, HostCallbackN
 if TYPE_CHECKING:
     from .builder import GraphBuilder
     from .definition import GraphDefinition
+    from .executable import Graph
 
 
 class ExecutableGraphNode:
@@ -146,8 +147,6 @@ class ExecutableChildGraphNode(ExecutableGraphNode, of=ChildGraphNode):
 
     def update(self, child: GraphBuilder | GraphDefinition) -> None:
         """Do what `child`, of the same shape, does. Source: cuGraphExecChildGraphNodeSetParams."""
-        from .definition import definition_of
-
         child = definition_of(child, "update")
         objects = tuple(child._hierarchy.references.mark_shared().values())
         self._change(objects, checked.cuGraphExecChildGraphNodeSetParams, child._checked())

@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 from ..._bindings.errors import CUDAError
 from ..._ffi.interrupts import entered
+from ..._ffi.shown import type_name
 from ...driver import CUgraph, CUgraphConditionalNodeType, CUgraphNode
 from ..context.current import owning
 from ..context.green import kept_number
 from ..ownership.graph_references import GraphOwnership, GraphReferences, with_owners
+from ..upward import upward
 
 if TYPE_CHECKING:
     from ..kernels.kernel import Kernel
     from ..streams.event import Event
     from .condition import GraphCondition
+    from .definition import GraphDefinition
     from .node import GraphNode
 
 
@@ -123,3 +126,11 @@ class GraphHierarchy:
     def allocated(self, address: int) -> bool:
         """Whether a node of this graph allocates the memory at `address`."""
         return any(first <= address < first + size for first, size in self.allocations.items())
+
+
+def definition_of(source: Any, method: str) -> GraphDefinition:
+    """`source` itself, or that of a GraphBuilder. Raises TypeError for what `method` does not take."""
+    definition = getattr(source, "graph_definition", source)
+    if not isinstance(definition, upward.graph_definition):
+        raise TypeError(f"{method} takes a GraphBuilder or a GraphDefinition, not {type_name(source)}")
+    return definition

@@ -28,7 +28,7 @@ from . import condition as conditions
 from . import parameters
 from .allocation import allocation_parameters
 from .condition import GraphCondition
-from .hierarchy import GraphHierarchy, Record
+from .hierarchy import GraphHierarchy, Record, definition_of
 from .host_function import HostFunction
 
 if TYPE_CHECKING:
@@ -243,8 +243,6 @@ class NodeFactory(NotCopyable):
 
         Source: cuGraphAddChildGraphNode.
         """
-        from .definition import definition_of
-
         child = definition_of(child, "embed")
         objects = tuple(child._hierarchy.references.mark_shared().values())
         add = owning.cuGraphAddChildGraphNode

@@ -18,6 +18,8 @@ from ..kernels.launch_config import LaunchConfig
 from ..ownership.owned import NOWHERE
 from ..streams.event import Event
 from ..streams.event_options import EventOptions
+from ..upward import upward
+from .hierarchy import definition_of
 from .host_function import HostFunction
 from .node import GraphNode
 
@@ -102,10 +104,8 @@ class ChildGraphNode(GraphNode, kind="GRAPH"):
     @property
     def child_graph(self) -> GraphDefinition:
         """The copy; what is added to it belongs to this graph. Source: cuGraphChildGraphNodeGetGraph."""
-        from .definition import GraphDefinition
-
         inner = checked.cuGraphChildGraphNodeGetGraph(self._checked())
-        return GraphDefinition._of(self._hierarchy, inner, self)
+        return upward.graph_definition._of(self._hierarchy, inner, self)
 
     def _inside(self) -> tuple[GraphDefinition, ...]:
         return (self.child_graph,)
@@ -115,8 +115,6 @@ class ChildGraphNode(GraphNode, kind="GRAPH"):
 
         Source: cuGraphNodeSetParams.
         """
-        from .definition import definition_of
-
         handle, child = self._checked(), definition_of(child, "update")
         if child._hierarchy is self._hierarchy:
             raise ValueError("update: the child is a part of the graph that it would go into")

@@ -10,6 +10,7 @@ from ... import driver
 from ..._ffi.library import SymbolNotFound
 from ...driver import CUfunction, CUfunction_attribute, CUkernel, CUlibrary, checked
 from ..not_copyable import NotCopyable
+from ..upward import upward
 from .parameter_kinds import Parameter
 
 if TYPE_CHECKING:
@@ -293,9 +294,7 @@ class KernelAttributes(NotCopyable):
         return KernelAttributes(self._kernel, int(device))
 
     def _device(self) -> int:
-        from ..device.device import Device
-
-        return Device().device_id if self._device_id is None else self._device_id
+        return upward.device().device_id if self._device_id is None else self._device_id
 
     def __repr__(self) -> str:
         where = "the current device" if self._device_id is None else f"device {self._device_id}"

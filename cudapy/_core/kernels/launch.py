@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ... import driver
 from ..._ffi.codegen import function_of_object as generated
-from ..._ffi.library import lanes_wanted
 from ..._ffi.rounding import round_up
 from ..._ffi.shown import type_name
+from ..._process.environment import lanes_wanted
 from ..kernel_argument import KernelArgument
 from ..ownership.graph_references import is_builder
 from ..ownership.keep_alive import keep_alive_for_graph

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from ..._bindings.errors import CUDAError
 from ...driver import CUresult, checked, libcuda
 from ..streams.stream import Stream
+from ..upward import upward
 
 if TYPE_CHECKING:
     from ..._bindings.errors import Raiser
@@ -64,9 +65,7 @@ def _wrong_context(stream: Stream) -> Iterator[str]:
 
 def _reasons(kernel: Kernel, config: LaunchConfig) -> Iterator[str]:
     """A sentence for each limit that the launch goes beyond."""
-    from ..device.device import Device
-
-    device = Device()
+    device = upward.device()
     can, needs = device.properties, kernel.attributes
     threads = prod(config.block)
     shapes = [("grid", config.grid), ("block", config.block)]

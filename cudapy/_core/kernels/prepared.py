@@ -13,12 +13,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ... import driver
-from ..._bindings import libraries
 from ..._bindings.errors import CUDAError
 from ..._ffi.convert import word
 from ..._ffi.library import SymbolNotFound
 from ..._ffi.results import output_slots, storage
 from ..._ffi.shown import type_name
+from ..._process import environment
 from ...driver import CUcontext, CUgraph, CUgraphExec, CUstreamCaptureStatus, checked
 from ..context.current import RelaxedCaptureMode, owning, with_context
 from ..ownership.captures import captures
@@ -74,7 +74,7 @@ def _can_be_a_graph(stream: Stream, config: LaunchConfig) -> bool:
     them. And whoever lets launches wait, to find the one with a fault, wants launches.
     """
     at = int(stream._handle)
-    is_of_each_thread = at == 2 or (at == 0 and libraries.PER_THREAD_DEFAULT_STREAM)
+    is_of_each_thread = at == 2 or (at == 0 and environment.PER_THREAD_DEFAULT_STREAM)
     is_waited_for = os.environ.get("CUDA_LAUNCH_BLOCKING", "0") not in ("", "0")
     return not (is_of_each_thread or is_waited_for or config.programmatic_stream_serialization)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import nvml
-from ..device.device import Device as CudaDevice
+from ..upward import upward
 from .choices import (
     AddressingMode,
     AffinityScope,
@@ -40,6 +40,9 @@ from .readings import (
     Temperature,
     Utilization,
 )
+
+if TYPE_CHECKING:
+    from ..device.device import Device as CudaDevice
 
 BRANDS = {
     nvml.BrandType.BRAND_UNKNOWN: "Unknown",
@@ -209,7 +212,7 @@ class Device:
     def to_cuda_device(self) -> CudaDevice:
         """The same device for CUDA. Raises RuntimeError if this process does not see it there."""
         wanted = self.uuid_without_prefix
-        for device in CudaDevice.get_all_devices():
+        for device in upward.device.get_all_devices():
             if device.uuid == wanted:
                 return device
         raise RuntimeError(f"{self!r} is not among the devices that CUDA shows: see CUDA_VISIBLE_DEVICES")
@@ -399,6 +402,9 @@ class Device:
     def get_supported_event_types(self) -> list[EventType]:
         """The events that it has. Source: nvmlDeviceGetSupportedEventTypes."""
         return bits(EventType, nvml.device_get_supported_event_types(self._handle))
+
+
+upward.system_device = Device
 
 
 def places(words: list[int]) -> list[int]:

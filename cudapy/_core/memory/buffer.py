@@ -21,6 +21,7 @@ from ..ownership.keep_alive import keep_alive_for_graph, keep_alive_for_work
 from ..ownership.owned import NOWHERE, Owned, Ownership, Release
 from ..streams.order import queue
 from ..streams.stream import DEFAULT_ADDRESSES, IsStreamType, Stream, deallocation_stream
+from ..upward import upward
 from . import copies
 from .array_protocols import Hold, device_of, export_device
 from .deallocation import deallocate_in_context
@@ -253,11 +254,9 @@ class Buffer(Closable, Owned):
         the buffer alive, and cannot be used once that is closed. Raises ValueError for a shape that the
         buffer is too small for, and for a buffer that is no whole number of elements.
         """
-        from ..arrays.strided import StridedMemoryView
-
         self._address  # noqa: B018  # raises what a closed buffer has to say
         element, extents = elements(self._size, dtype, shape, "view")
-        return StridedMemoryView.from_buffer(self, extents, dtype=element)
+        return upward.strided_view.from_buffer(self, extents, dtype=element)
 
     # -- what it is -------------------------------------------------------------------------------
 
@@ -631,3 +630,6 @@ class Buffer(Closable, Owned):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return reopen, (self._resource, self.ipc_descriptor)
+
+
+upward.buffer = Buffer

@@ -14,6 +14,7 @@ from ..choices import Choice
 from ..ownership.captures import is_capturing
 from ..streams.order import queue
 from ..streams.stream import LEGACY_DEFAULT_STREAM, Stream
+from ..upward import upward
 from .host_arrays import host_bytes
 
 if TYPE_CHECKING:
@@ -118,13 +119,11 @@ def copy_batch(
 
 
 def _pairs(srcs: Any, dsts: Any) -> list[tuple[Buffer, Buffer]]:
-    from .buffer import Buffer
-
     for name, given in (("srcs", srcs), ("dsts", dsts)):
-        if isinstance(given, Buffer) or not isinstance(given, Sequence):
+        if isinstance(given, upward.buffer) or not isinstance(given, Sequence):
             raise TypeError(f"copy_batch: {name} must be a sequence of buffers")
         for each in given:
-            if not isinstance(each, Buffer):
+            if not isinstance(each, upward.buffer):
                 raise TypeError(f"copy_batch: {name} must be Buffers, not {type_name(each)}")
     if len(srcs) != len(dsts):
         raise ValueError(f"copy_batch: {len(srcs)} sources cannot be copied to {len(dsts)} buffers")

@@ -10,6 +10,7 @@ from uuid import UUID
 from ...driver import CUmemAllocationType, checked
 from ..context.current import RelaxedCaptureMode
 from ..options import accepted
+from ..upward import upward
 from . import ipc
 from .location import on_device
 from .peers import PeerAccessibleBy
@@ -47,9 +48,7 @@ class DeviceMemoryResource(OnDevice, MemoryPool):
         device_id: Device | int,
         options: DeviceMemoryResourceOptions | Mapping[str, Any] | None = None,
     ) -> None:
-        from ..device.device import Device
-
-        self._device_id = int(Device(device_id))
+        self._device_id = int(upward.device(device_id))
         if options is None:
             self._set(checked.cuDeviceGetMemPool(self._device_id))
         else:
@@ -86,10 +85,8 @@ class DeviceMemoryResource(OnDevice, MemoryPool):
 
         Source: cuMemPoolImportFromShareableHandle.
         """
-        from ..device.device import Device
-
         resource = cls.__new__(cls)
-        resource._device_id = int(Device(device_id))
+        resource._device_id = int(upward.device(device_id))
         ipc.import_pool(resource, alloc_handle, on_device(resource._device_id))
         return resource
 
@@ -107,3 +104,6 @@ class DeviceMemoryResource(OnDevice, MemoryPool):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return DeviceMemoryResource.from_registry, (ipc.known_as(self),)
+
+
+ipc.kinds_of_pools.append(DeviceMemoryResource)

@@ -9,6 +9,7 @@ from ...driver import CUgraphMem_attribute, CUresult, checked
 from ..context.current import owning
 from ..ownership.captures import is_capturing
 from ..streams.stream import Stream
+from ..upward import upward
 from .buffer import Buffer
 from .pointer import Address, byte_count, is_allocated
 from .resource import OnDevice, empties
@@ -31,9 +32,7 @@ class GraphMemoryResource(OnDevice):
     _known: ClassVar[dict[int, GraphMemoryResource]] = {}
 
     def __new__(cls, device_id: Device | int) -> GraphMemoryResource:
-        from ..device.device import Device
-
-        ordinal = int(Device(device_id))
+        ordinal = int(upward.device(device_id))
         self = cls._known.get(ordinal)
         if self is None:
             fresh = super().__new__(cls)

@@ -166,6 +166,8 @@ def known_as(resource: MemoryPool) -> UUID:
 
 # -- pools ------------------------------------------------------------------------------------------------
 
+kinds_of_pools: list[type[MemoryPool]] = []
+"""The classes of pools that can be shared."""
 _registry: dict[UUID, ref[MemoryPool]] = {}
 """Those that are known to others. No WeakValueDictionary, in whose callbacks Ctrl-C would be lost."""
 
@@ -226,12 +228,9 @@ def _reduce_for_multiprocessing() -> None:
         return
     from multiprocessing.reduction import register as teach
 
-    from .device import DeviceMemoryResource
-    from .pinned import PinnedMemoryResource
-
     teach(IPCAllocationHandle, _reduce_handle)
-    teach(DeviceMemoryResource, _reduce_pool)
-    teach(PinnedMemoryResource, _reduce_pool)
+    for cls in kinds_of_pools:
+        teach(cls, _reduce_pool)
     _taught.append(True)
 
 

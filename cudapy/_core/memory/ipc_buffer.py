@@ -9,6 +9,7 @@ from ...driver import CUmemPoolPtrExportData, checked
 from ..context.context import context_of
 from ..context.current import with_context
 from ..streams.stream import Stream, default_stream
+from ..upward import upward
 from .ipc import export, sharing_of
 from .pointer import byte_count, size_at
 
@@ -53,10 +54,8 @@ class IPCBufferDescriptor:
 
 def describe(buffer: Buffer) -> IPCBufferDescriptor:
     """What another process opens `buffer` with. Source: cuMemPoolExportPointer."""
-    from .pool import MemoryPool
-
     address, resource = buffer._address, buffer.memory_resource
-    if not isinstance(resource, MemoryPool):
+    if not isinstance(resource, upward.memory_pool):
         raise RuntimeError(f"{buffer!r} is for one process: it is of no memory pool")
     export(resource)  # the driver exports buffers of exported pools alone
     context = context_of(resource.device_id)  # multiprocessing pickles in threads that have none
@@ -83,9 +82,7 @@ def open_buffer(cls: Any, resource: MemoryPool, descriptor: IPCBufferDescriptor,
 
     Raises ValueError for a descriptor that does not fit the memory: the other process may send anything.
     """
-    from .pool import MemoryPool
-
-    if not isinstance(resource, MemoryPool) or not isinstance(descriptor, IPCBufferDescriptor):
+    if not isinstance(resource, upward.memory_pool) or not isinstance(descriptor, IPCBufferDescriptor):
         given = f"{type(resource).__name__} and {type(descriptor).__name__}"
         raise TypeError(f"a buffer is opened with a memory resource and an ipc_descriptor, not with {given}")
     sharing = sharing_of(resource)
@@ -104,6 +101,4 @@ def open_buffer(cls: Any, resource: MemoryPool, descriptor: IPCBufferDescriptor,
 
 def reopen(resource: MemoryPool, descriptor: IPCBufferDescriptor) -> Buffer:
     """A buffer out of a pickle; given back in the default stream."""
-    from .buffer import Buffer
-
-    return open_buffer(Buffer, resource, descriptor, default_stream())
+    return open_buffer(upward.buffer, resource, descriptor, default_stream())

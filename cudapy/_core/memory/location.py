@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ..._ffi.shown import type_name
 from ...driver import CUdevice_attribute, CUmemAccess_flags, CUmemAccessDesc, CUmemLocation, CUmemLocationType
 from ...driver import checked as driver
+from ..upward import upward
 
 if TYPE_CHECKING:
     from ..device.device import Device
@@ -78,8 +79,6 @@ def on_device(device_id: int) -> CUmemLocation:
 
 def location(place: Device | Host | int) -> CUmemLocation:
     """`place` in C: a Device, its ordinal, or a Host. Raises TypeError."""
-    from ..device.device import Device
-
     if isinstance(place, Host):
         if place.is_numa_current:
             return CUmemLocation(type=HOST_NUMA_CURRENT)
@@ -87,8 +86,8 @@ def location(place: Device | Host | int) -> CUmemLocation:
             type=HOST if place.numa_id is None else HOST_NUMA,
             id=place.numa_id or 0,
         )
-    if isinstance(place, (Device, int)):
-        return on_device(int(Device(place)))
+    if isinstance(place, (upward.device, int)):
+        return on_device(int(upward.device(place)))
     raise TypeError(f"a place for memory is a Device or a Host, not {type_name(place)}")
 
 
@@ -97,10 +96,8 @@ def place(kind: int, number: int) -> Device | Host | None:
 
     Raises RuntimeError for a kind of location that cudapy has no word for.
     """
-    from ..device.device import Device
-
     if kind == DEVICE:
-        return Device(number)
+        return upward.device(number)
     if kind == HOST_NUMA:
         return Host(number)
     if kind == HOST_NUMA_CURRENT:

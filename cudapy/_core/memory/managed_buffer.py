@@ -10,6 +10,7 @@ from ..._ffi.library import SymbolNotFound
 from ..._ffi.shown import type_name
 from ...driver import CUmem_advise, CUmem_range_attribute, CUmemLocation, CUresult, checked
 from ..streams.stream import Stream
+from ..upward import upward
 from .buffer import Buffer
 from .location import location, on_device, place
 
@@ -98,10 +99,9 @@ class ManagedBuffer(Buffer):
 
 
 def _device_or_host(number: int) -> Device | Host | None:
-    from ..device.device import Device
     from .location import Host
 
-    return {_CPU: Host(), _NONE: None}.get(number) if number < 0 else Device(number)
+    return {_CPU: Host(), _NONE: None}.get(number) if number < 0 else upward.device(number)
 
 
 class AccessedBy(MutableSet["Device | Host"]):

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, MutableSet
 from typing import TYPE_CHECKING, Any
 
 from ...driver import CUmemAccess_flags, CUmemAccessDesc, checked
+from ..upward import upward
 from .location import READ_WRITE, on_device
 
 if TYPE_CHECKING:
@@ -32,13 +33,11 @@ class PeerAccessibleBy(MutableSet["Device"]):
         return set(it)  # what `|` and `&` return is of no pool
 
     def _change(self, devices: Iterable[Device | int], grant: bool) -> None:
-        from ..device.device import Device
-
         own = self._resource.device_id
-        peers = {ordinal for each in devices if (ordinal := int(Device(each))) != own}
+        peers = {ordinal for each in devices if (ordinal := int(upward.device(each))) != own}
         if grant:
             for peer in sorted(peers):
-                if not Device(peer).can_access_peer(own):
+                if not upward.device(peer).can_access_peer(own):
                     raise ValueError(f"device {peer} cannot use the memory of device {own}")
         if peers:
             flags = READ_WRITE if grant else NONE
@@ -47,9 +46,7 @@ class PeerAccessibleBy(MutableSet["Device"]):
 
     def replace(self, devices: Iterable[Device | int]) -> None:
         """Let `devices` use the memory, and no others."""
-        from ..device.device import Device
-
-        wanted = {Device(each) for each in devices}
+        wanted = {upward.device(each) for each in devices}
         before = set(self)
         self._change(wanted - before, True)
         self._change(before - wanted, False)
@@ -76,20 +73,14 @@ class PeerAccessibleBy(MutableSet["Device"]):
 
     def intersection_update(self, *others: Iterable[Device | int]) -> None:
         """Let only those use it that do, and are in all of `others`."""
-        from ..device.device import Device
-
-        self.replace(set(self).intersection(*({Device(each) for each in other} for other in others)))
+        self.replace(set(self).intersection(*({upward.device(each) for each in other} for other in others)))
 
     def symmetric_difference_update(self, other: Iterable[Device | int]) -> None:
         """Let those of `other` use it that do not, and those that do no more."""
-        from ..device.device import Device
-
-        self.replace(set(self) ^ {Device(each) for each in other})
+        self.replace(set(self) ^ {upward.device(each) for each in other})
 
     def __contains__(self, value: object) -> bool:
-        from ..device.device import Device
-
-        if not isinstance(value, (Device, int)) or int(value) == self._resource.device_id:
+        if not isinstance(value, (upward.device, int)) or int(value) == self._resource.device_id:
             return False
         if not 0 <= int(value) < checked.cuDeviceGetCount():
             return False
@@ -97,9 +88,7 @@ class PeerAccessibleBy(MutableSet["Device"]):
         return bool(checked.cuMemPoolGetAccess(self._resource._pool, place) == READ_WRITE)
 
     def __iter__(self) -> Iterator[Device]:
-        from ..device.device import Device
-
-        return (device for device in Device.get_all_devices() if device in self)
+        return (device for device in upward.device.get_all_devices() if device in self)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

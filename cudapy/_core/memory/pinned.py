@@ -104,3 +104,6 @@ class PinnedMemoryResource(OnHost, MemoryPool):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return PinnedMemoryResource.from_registry, (ipc.known_as(self),)
+
+
+ipc.kinds_of_pools.append(PinnedMemoryResource)

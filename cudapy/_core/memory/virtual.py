@@ -14,6 +14,7 @@ from ..context.current import RelaxedCaptureMode, c_function, owning, with_conte
 from ..options import accepted
 from ..ownership.owned import Ownership
 from ..streams.stream import Stream
+from ..upward import upward
 from .buffer import Buffer
 from .pointer import Address, byte_count
 from .resource import MemoryResource, empties
@@ -50,12 +51,10 @@ class VirtualMemoryResource(MemoryResource):
         device_id: Device | int,
         config: VirtualMemoryResourceOptions | collections.abc.Mapping[str, Any] | None = None,
     ) -> None:
-        from ..device.device import Device
-
-        self._device_id = int(Device(device_id))
+        self._device_id = int(upward.device(device_id))
         self._config = accepted(VirtualMemoryResourceOptions, {} if config is None else config)
         self._mappings: dict[int, Mapping] = {}
-        properties = Device(self._device_id).properties
+        properties = upward.device(self._device_id).properties
         if not properties.virtual_memory_management_supported:
             raise RuntimeError(f"device {self._device_id} has no virtual memory management")
         if self._config.gpu_direct_rdma and not properties.gpu_direct_rdma_with_cuda_vmm_supported:

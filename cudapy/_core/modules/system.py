@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from ..._types.nvml_errors import *
     from ...nvml import NvmlError
     from ..management.device import Device, NvlinkInfo, get_p2p_status, get_topology_common_ancestor
-    from ..management.events import register_events
     from ..management.library import (
         get_driver_branch,
         get_kernel_mode_driver_version,
         get_nvml_version,
         get_process_name,
     )
+    from ..management.system_events import register_events
 
 exceptions, typing = system_exceptions, system_typing
 __path__: list[str] = []  # for imports it is a package: `typing` and `exceptions` are modules below it
@@ -57,7 +57,7 @@ _FROM = {
     "NvlinkInfo": "..management.device",
     "get_p2p_status": "..management.device",
     "get_topology_common_ancestor": "..management.device",
-    "register_events": "..management.events",
+    "register_events": "..management.system_events",
     "get_driver_branch": "..management.library",
     "get_kernel_mode_driver_version": "..management.library",
     "get_nvml_version": "..management.library",

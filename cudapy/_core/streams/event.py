@@ -20,6 +20,7 @@ from ..options import accepted
 from ..ownership import owned
 from ..ownership.deferred import deferred
 from ..ownership.owned import Owned, Release, Spare
+from ..upward import upward
 from .event_options import EventOptions
 from .waiting import SPIN, wait
 
@@ -73,9 +74,7 @@ class Event(Closable, Owned):
         context = checked.cuCtxGetCurrent().value
         if context:
             return cls._new(context, options)
-        from ..device.device import Device
-
-        return Device().create_event(options)
+        return upward.device().create_event(options)
 
     @staticmethod
     def _new(context: int, options: EventOptions | Mapping[str, Any] | None) -> Event:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from ... import driver
-from ..._bindings import libraries
 from ..._ffi.handles import maker
 from ..._ffi.integers import exact_int
 from ..._ffi.shown import type_name
 from ..._ffi.status_calls import SIGNED, UNSIGNED
+from ..._process import environment
 from ...driver import CUevent, CUstream, CUstream_flags, checked
 from ..closable import Closable
 from ..context.context import Context
@@ -20,6 +20,7 @@ from ..options import accepted
 from ..ownership.captures import capture_of, captures, too_early
 from ..ownership.graph_references import is_builder
 from ..ownership.owned import Ownership, Prerequisite
+from ..upward import upward
 from .event import Event
 from .event_options import EventOptions
 from .waiting import wait
@@ -76,9 +77,7 @@ class Stream(Closable):
         context = checked.cuCtxGetCurrent().value
         if context:
             return cls._new(context, options)
-        from ..device.device import Device
-
-        return Device().create_stream(options=options)
+        return upward.device().create_stream(options=options)
 
     @staticmethod
     def _new(context: int, options: StreamOptions | Mapping[str, Any] | None = None) -> Stream:
@@ -243,10 +242,8 @@ class Stream(Closable):
 
     def create_graph_builder(self) -> GraphBuilder:
         """Create a graph builder, which records the work in this stream while it builds."""
-        from ..graph.builder import GraphBuilder
-
         self._handle  # noqa: B018  # raises what a closed stream has to say
-        return GraphBuilder._in(self)
+        return upward.graph_builder._in(self)
 
     def _asked_context(self) -> int:
         context = checked.cuStreamGetCtx(self._handle).value
@@ -282,6 +279,9 @@ class Stream(Closable):
         if self is LEGACY_DEFAULT_STREAM or self is PER_THREAD_DEFAULT_STREAM:
             return "LEGACY_DEFAULT_STREAM" if self is LEGACY_DEFAULT_STREAM else "PER_THREAD_DEFAULT_STREAM"
         return "<Stream, closed>" if self.is_closed else f"<Stream {int(self._handle):#x}>"
+
+
+upward.stream = Stream
 
 
 _record: Any = None  # cuEventRecord, once it was asked for
@@ -329,7 +329,7 @@ CLOSED = -1
 
 def default_stream() -> Stream:
     """LEGACY_DEFAULT_STREAM; with CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM=1 PER_THREAD_DEFAULT_STREAM."""
-    return PER_THREAD_DEFAULT_STREAM if libraries.PER_THREAD_DEFAULT_STREAM else LEGACY_DEFAULT_STREAM
+    return PER_THREAD_DEFAULT_STREAM if environment.PER_THREAD_DEFAULT_STREAM else LEGACY_DEFAULT_STREAM
 
 
 def deallocation_stream(stream: Stream | None) -> Stream | None:

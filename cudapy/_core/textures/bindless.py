@@ -17,6 +17,7 @@ from ..ownership.graph_references import is_builder
 from ..ownership.owned import Ownership
 from ..streams.event import Event
 from ..streams.stream import DEFAULT_ADDRESSES, Stream
+from ..upward import upward
 from .resource import ResourceDescriptor
 
 if TYPE_CHECKING:
@@ -90,9 +91,7 @@ class BindlessObject(KernelArgument, Closable):
     @property
     def device(self) -> Device:
         """The device whose kernels can use it."""
-        from ..device.device import Device
-
-        return Device(self._device_id)
+        return upward.device(self._device_id)
 
     def __repr__(self) -> str:
         name = type(self).__name__

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..closable import Closable
+from ..upward import upward
 from .choices import ArrayFormatType
 from .elements import Shape
 
@@ -48,6 +49,4 @@ class ElementArray(Closable):
     @property
     def device(self) -> Device:
         """The device that has it."""
-        from ..device.device import Device
-
-        return Device(self._device_id)
+        return upward.device(self._device_id)

@@ -1,0 +1,35 @@
+"""Classes that modules of core create or accept without importing them.
+
+A stream returns the Device that it belongs to, and creates a GraphBuilder: classes of modules that import the
+stream's. Each of these modules enters its class here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .arrays.strided import StridedMemoryView
+    from .device.device import Device
+    from .graph.builder import GraphBuilder
+    from .graph.definition import GraphDefinition
+    from .management.device import Device as SystemDevice
+    from .memory.buffer import Buffer
+    from .memory.pool import MemoryPool
+    from .streams.stream import Stream
+
+
+class Upward:
+    """The classes. All but `system_device` are there once `cudapy.core` is imported."""
+
+    buffer: type[Buffer]
+    device: type[Device]
+    graph_builder: type[GraphBuilder]
+    graph_definition: type[GraphDefinition]
+    memory_pool: type[MemoryPool]
+    stream: type[Stream]
+    strided_view: type[StridedMemoryView]
+    system_device: type[SystemDevice]
+
+
+upward = Upward()

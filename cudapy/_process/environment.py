@@ -1,0 +1,15 @@
+"""What the environment of the process asks for."""
+
+from __future__ import annotations
+
+import os
+
+PER_THREAD_DEFAULT_STREAM = os.environ.get("CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM") == "1"
+"""Whether the default stream is one for each thread."""
+FAST_LANE = "CUDAPY_FAST_LANE"
+"""With "0", no function gets a fast lane."""
+
+
+def lanes_wanted() -> bool:
+    """Whether functions are to have a fast lane, where that is possible."""
+    return os.environ.get(FAST_LANE) != "0"
