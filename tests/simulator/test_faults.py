@@ -330,14 +330,17 @@ def test_a_byte_that_nobody_wrote(
 @pytest.mark.parametrize("size", [64, 63])
 def test_a_byte_of_global_memory_that_nobody_wrote(checks: Any, machine: Machine, size: int) -> None:
     """Of memory whose size is no multiple of eight, too."""
-    fresh, out = machine.memory.allocate(size), machine.zeros(16, i32)
+    fresh, copy = machine.memory.allocate(size), machine.memory.allocate(size)
+    module, out = machine.load(UNWRITTEN.replace("WRITTEN", "64")), machine.zeros(64, i32)
     machine.memory.written(fresh, 45)
     machine.memory.written(fresh + 46, 2)
+    machine.run(widths(machine), "wide_copy", 1, 3, np.uint64(fresh), np.uint64(copy))  # is of no use yet
     with pytest.raises(Fault, match=r"nobody wrote") as found:
-        machine.run(widths(machine), "wide_copy", 1, 3, np.uint64(fresh), out)
-    assert "thread (2,0,0)" in found.value.report
+        machine.run(module, "plus_one", 1, 48, np.uint64(copy), out)
+    assert "thread (45,0,0)" in found.value.report
     machine.memory.written(fresh + 45, 1)
-    machine.run(widths(machine), "wide_copy", 1, 3, np.uint64(fresh), out)
+    machine.run(widths(machine), "wide_copy", 1, 3, np.uint64(fresh), np.uint64(copy))
+    machine.run(module, "plus_one", 1, 48, np.uint64(copy), out)
 
 
 UNWRITTEN = r"""
@@ -349,6 +352,7 @@ extern "C" __global__ void shared_sum(int *out)
     out[threadIdx.x] = s[threadIdx.x];
 }
 extern "C" __global__ void copy(const int *in, int *out) { out[threadIdx.x] = in[threadIdx.x]; }
+extern "C" __global__ void plus_one(const char *in, int *out) { out[threadIdx.x] = in[threadIdx.x] + 1; }
 """
 
 

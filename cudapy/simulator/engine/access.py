@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 if TYPE_CHECKING:
-    from .aliases import I64, U64, Array, Bools, DType, Index, Lanes
-    from .run.report import Reporter
+    from .aliases import I64, Array, DType, Index
 
 READ, WRITE, ATOMIC = 0, 1, 2
 VERBS = {READ: "read", WRITE: "write", ATOMIC: "atomic"}
@@ -86,26 +85,3 @@ def put(array: Array | Scattered, index: Index, value: Array) -> None:
         array[index] = value
     else:
         array[index] = value[-1]
-
-
-def mark_or_check(
-    report: Reporter, written: Bools, offset: I64, a: U64 | np.uint64, access: Access, lanes: Lanes, what: str
-) -> None:
-    """Mark bytes as written; report those that are read and are not.
-
-    written: a bool for each byte; offset: where each lane's bytes start in it; what: the memory, for reports.
-    """
-    first, size = np.atleast_1d(offset), access.size
-    width = min(size, 8)  # of so many bytes at once
-    if (int(np.bitwise_or.reduce(first)) | len(written)) & (width - 1):
-        width = 1
-    words, all_written = written.view(f"u{width}"), int.from_bytes(b"\1" * width, "little")
-    places = first // width + np.arange(size // width)[:, None]
-    if access.mode == WRITE:
-        words[places] = all_written
-        return
-    bad = (words.take(places) != all_written).any(0)
-    if bad.any():
-        text = f"Read of {what} that nobody wrote"
-        guilty = bad if len(bad) > 1 else bad[0]
-        report.find(text, access.number, lanes, guilty, a, size)

@@ -14,7 +14,7 @@ from .coverage import Counts
 from .device import Answers, Device
 from .fault import Fault, Place, Report
 from .grids import launch
-from .memory import LAZY, POISON, Member, Memory
+from .memory import LAZY, POISON, UNDEFINED, Member, Memory
 from .module import Function, Module, PTXError
 from .run.device_runtime import DEVICE_RUNTIME
 from .tensor_map import TensorMap
@@ -25,6 +25,7 @@ __all__ = [
     "LAZY",
     "POISON",
     "U8",
+    "UNDEFINED",
     "Answers",
     "Array",
     "Counters",

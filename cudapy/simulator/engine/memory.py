@@ -15,7 +15,7 @@ import numpy as np
 from . import settings
 
 if TYPE_CHECKING:
-    from .aliases import U8, U64, Array, Bools, DType
+    from .aliases import U8, U64, Array, DType
 
 LAZY = 64 << 20
 """Bytes from which on the system has no memory at hand, and makes it when it is touched, with zeros in it."""
@@ -23,6 +23,8 @@ POISON = 0xCD
 """What every byte of fresh memory is: a program that reads it before writing gets the same nonsense each
 time.
 """
+UNDEFINED = 0xFF
+"""A byte of which all bits are undefined."""
 QUARANTINE = 64 << 20
 """Bytes of released memory that are kept, so that their addresses are not soon given out again."""
 NOTHING: U8 = np.empty(0, np.uint8)
@@ -44,7 +46,7 @@ class Allocation:
         "reach",
         "size",
         "team",
-        "written",
+        "undefined",
     )
 
     def __init__(self, address: int, size: int, kind: str, data: U8) -> None:
@@ -54,9 +56,8 @@ class Allocation:
         self.kind = kind
         self.data = data  # a uint8 array over the range
         self.is_adopted = False  # whether somebody else says when the memory is given back
-        self.written: Bools | None = (
-            None  # a bool for each byte, once reads of unwritten memory are looked for
-        )
+        self.undefined: U8 | None = None
+        """The undefined bits of each byte (see `run/undefined.py`), if these are looked for."""
         self.reach: Callable[[Any], bool] | None = None
         """Whether kernels of a `Device.origin` may touch it; None: all may."""
         self.team: dict[int, Member] | None = None
@@ -247,22 +248,22 @@ class Memory:
         return None
 
     def written(self, address: int, size: int) -> None:
-        """The host wrote `size` bytes: reading them is no fault (see `settings`)."""
+        """The host wrote `size` bytes, which are defined from now on."""
         allocation = self.find(address)
-        if allocation is not None and allocation.written is not None:
-            allocation.written[address - allocation.address : address - allocation.address + size] = True
+        if allocation is not None and allocation.undefined is not None:
+            allocation.undefined[address - allocation.address : address - allocation.address + size] = 0
 
     def copied(self, address: int, source: int, size: int) -> None:
-        """`size` bytes were copied: those that nobody wrote are still unwritten where they are now."""
+        """`size` bytes were copied: undefined bits are still undefined where they are now."""
         allocation, origin = self.find(address), self.find(source)
-        if allocation is None or allocation.written is None:
+        if allocation is None or allocation.undefined is None:
             return
         start = address - allocation.address
-        if origin is None or origin.written is None:
-            allocation.written[start : start + size] = True
+        if origin is None or origin.undefined is None:
+            allocation.undefined[start : start + size] = 0
         else:
             first = source - origin.address
-            allocation.written[start : start + size] = origin.written[first : first + size]
+            allocation.undefined[start : start + size] = origin.undefined[first : first + size]
 
     def bounds(self) -> tuple[U64, U64]:
         """The first and the end address of every allocation, sorted: two uint64 arrays."""
@@ -285,7 +286,7 @@ class Memory:
                 plain = [
                     one
                     for one in (self._allocations[address] for address in self._addresses)
-                    if one.team is None and one.written is None and (one.reach is None or one.reach(asking))
+                    if one.team is None and one.undefined is None and (one.reach is None or one.reach(asking))
                 ]
                 known = self._snapshots[asking] = Snapshot(
                     plain,
@@ -316,7 +317,7 @@ class Memory:
 
     def _add(self, allocation: Allocation) -> None:
         if settings.current.check_uninitialized:
-            allocation.written = np.zeros(allocation.size, bool)
+            allocation.undefined = np.full(allocation.size, UNDEFINED, np.uint8)
         with self._lock:
             if allocation.address in self._allocations:
                 raise ValueError(f"{self._allocations[allocation.address]!r} starts at the same address")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from . import back_ends
+from . import back_ends, settings
 from .address_spaces import FUNCTIONS
 from .compile.function import CompiledFunction, FunctionCompiler
 from .jit.back_end import AVX2
@@ -150,7 +150,11 @@ class Module:
             for function in self.text.functions.values():
                 if function.has_body:
                     self.compiled[function.name] = FunctionCompiler(
-                        function, self.text.architecture, self._resolve, back_end
+                        function,
+                        self.text.architecture,
+                        self._resolve,
+                        back_end,
+                        settings.current.check_uninitialized,
                     ).compile()
             for new, old in self.text.aliases.items():
                 self.compiled[new] = self.compiled[old]

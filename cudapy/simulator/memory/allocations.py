@@ -16,7 +16,7 @@ from ..._ffi.rounding import round_up
 from .. import immortal
 from ..devices.context import Context, find_or_none, owner, top
 from ..devices.device import devices
-from ..engine import LAZY, POISON, Memory
+from ..engine import LAZY, POISON, UNDEFINED, Memory
 from ..fresh_devices import BEFORE
 from ..library import provides
 from ..refused import Refused, invalid
@@ -231,8 +231,8 @@ def fresh(
         ctypes.memset(address, 0 if kind == "managed" else POISON, size)
     table.adopt(address, size, kind, reach, data=data)
     allocation = table.find(address)
-    if allocation is not None and allocation.written is not None and kind == "device":
-        allocation.written[:] = False
+    if allocation is not None and allocation.undefined is not None and kind == "device":
+        allocation.undefined[:] = UNDEFINED
 
 
 def release(block: Block) -> None:

@@ -9,6 +9,7 @@ from ..ptx.types import Type
 from .graph import Block
 from .memory import EFFECTS
 from .operands import CARRY, STACK
+from .undefined import UndefinedBits
 from .values import Value, ValueReader
 
 if TYPE_CHECKING:
@@ -25,7 +26,9 @@ class BlockWriter(ValueReader):
         self.block = block
         self.number = 0
         """The number of the instruction at hand in its function: what a fault is reported with."""
-        self._guard: str | None = None
+        self.guard: str | None = None
+        """The name of what the guard of the instruction at hand says."""
+        self._undefined = UndefinedBits(self) if function.follows_undefined else None
         self.result = "None" if block.steps else "True"  # who comes to the end of the text returns
         """What the block's function returns."""
 
@@ -45,6 +48,8 @@ class BlockWriter(ValueReader):
         super().write(operand, value, kind, unspecified_nan)
 
     def assign(self, name: str, value: str, kind: Type, unspecified_nan: bool) -> None:
+        if self._undefined is not None:
+            self._undefined.has_written(name, kind)
         target, value, code = self.function.registers[name], self.let(value), kind.code
         if target.size > kind.size:
             if unspecified_nan:
@@ -63,6 +68,8 @@ class BlockWriter(ValueReader):
             and sizes[source.name].size == sizes[operand.name].size
         ):
             self._set(operand.name, self._value(source.name))
+            if self._undefined is not None:
+                self._undefined.has_written(operand.name)
             return
         self.write(operand, self.read(source, kind), kind)
 
@@ -89,8 +96,12 @@ class BlockWriter(ValueReader):
                 if step.match.rule.since > self.function.architecture:
                     raise PTXError(f"it takes .target sm_{step.match.rule.since} or newer")
                 guarded = instruction.guard is not None and not step.match.rule.ends_block
-                self._guard = self.truth(instruction) if guarded else None
+                self.guard = self.truth(instruction) if guarded else None
+                if self._undefined is not None:
+                    self._undefined.begin(step)
                 step.match.rule.write(self, instruction, step.match.groups)
+                if self._undefined is not None:
+                    self._undefined.end(step)
             except PTXError as error:
                 if str(error).startswith("line "):
                     raise
@@ -98,7 +109,7 @@ class BlockWriter(ValueReader):
             except (IndexError, ValueError) as error:
                 text = f"line {instruction.line}: {instruction.text}: not as expected ({error})"
                 raise PTXError(text) from None
-            self._guard = None
+            self.guard = None
         self.block.uses = set(self._live_in)
         self.block.defines = {
             name
@@ -109,7 +120,8 @@ class BlockWriter(ValueReader):
     def text(self) -> str:
         """The function, once it is known what is live after the block."""
         out = []
-        for name in sorted(name for name in self.block.defines if name in self.block.live_out):
+        kept = sorted(name for name in self.block.defines if name in self.block.live_out)
+        for name in kept:
             value = self._values[name]
             code = self.function.register_dtype(name)
             if (
@@ -125,6 +137,8 @@ class BlockWriter(ValueReader):
         lines = [f"def block{self.block.index}(L, F, I):"]
         ins = [(local, f"F[{self.slot(name)}]") for name, local in self._live_in.items()]
         ins += [(local, f"L.special.read({name!r})") for name, local in self._specials.items()]
+        if self._undefined is not None:
+            lines += [" U = L.undefined", *self._undefined.at_start()]
         if ins:
             lines += [" if I is None:", *(f"  {local} = {what}" for local, what in ins)]
             lines += [" else:", *(f"  {local} = part({what}, I)" for local, what in ins)]
@@ -132,19 +146,21 @@ class BlockWriter(ValueReader):
         if out:
             lines += [" if I is None:", *(f"  F[{slot}] = {name}" for slot, name in out), "  F.owned.clear()"]
             lines += [" else:", *(f"  F.merge({slot}, {name}, I)" for slot, name in out)]
+        if self._undefined is not None:
+            lines += self._undefined.at_end([(self.slot(name), name) for name in kept])
         return "\n".join([*lines, f" return {self.result}", ""])
 
     # Inside.
 
     def _set(self, register: str, value: Value) -> None:
-        if self._guard is not None:
+        if self.guard is not None:
             old = self._value(register)
             if value.has_unspecified_nan != old.has_unspecified_nan:
                 self.canonicalize(value)
                 self.canonicalize(old)
             code = next((one for one in value.names if one in old.names), None) or next(iter(value.names))
             kind = Type(register, value.size, code, "p" if code == "?" else "b")
-            name = self.let(f"choose({self._guard}, {value.names[code]}, {self._as(old, kind, register)})")
+            name = self.let(f"choose({self.guard}, {value.names[code]}, {self._as(old, kind, register)})")
             value = Value(name, code, value.has_unspecified_nan)
         self._values[register] = value
 

@@ -63,6 +63,8 @@ class CompiledFunction:
         """Shared variables named in it."""
         self.takes_reserved = False
         """Whether it asks where the reserved shared memory is."""
+        self.carries: set[int] = set()
+        """The loads and copies that pass undefined bytes on, instead of reporting them."""
         self.code: Code | None = None
         """What a back end besides NumPy has of it."""
 
@@ -85,7 +87,7 @@ class CompiledFunction:
 
 class FunctionCompiler:
     """Compiles one function for an architecture, such as 90, for NumPy and for `back_end`; `resolve_global`
-    gives the address of a name of the module, or None.
+    gives the address of a name of the module, or None. Its code follows undefined bits on request.
     """
 
     def __init__(
@@ -94,8 +96,10 @@ class FunctionCompiler:
         architecture: int,
         resolve_global: Callable[[str], int | str | None],
         back_end: BackEnd | None = None,
+        follows_undefined: bool = False,
     ) -> None:
         self.text = text
+        self.follows_undefined = follows_undefined
         self.architecture = architecture
         self.registers = dict(text.registers)
         self.registers.update(

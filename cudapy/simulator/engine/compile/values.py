@@ -60,6 +60,11 @@ class ValueReader(Operands[str]):
             self._computed[name] = computed["a"], computed["operator"], computed["b"]
         return name
 
+    def new_name(self) -> str:
+        """A name that nothing has yet."""
+        self._count += 1
+        return f"t{self._count}"
+
     def terms(self, name: str) -> str:
         """The names of the two terms of a sum, of which the second one was computed in this block, so that
         nobody changes it later; "" if it is no such sum.

@@ -251,9 +251,7 @@ class Rule:
         if self.wraps:
             groups = writer.in_known_sign(instruction, groups)
         expression, slots, destination, operands, constants = self.reading(instruction, groups)
-        names = {
-            name: repr(value) if isinstance(value, str) else value.code for name, value in constants.items()
-        }
+        names = constant_names(constants)
         kinds = [self.slot_type(slot, groups) for slot in slots]
         floats = [one for one, kind in zip(operands, kinds, strict=True) if kind.kind == "f"]
         is_canonical = self.canonicalizes(groups, [writer.has_unspecified_nan(one) for one in floats])
@@ -272,7 +270,7 @@ class Rule:
 
         def evaluate(text: str, d: str = "") -> str:
             known = names | {"d": d} if d else names
-            return _WORD.sub(lambda word: known.get(word[0], word[0]), text)
+            return evaluated(text, known)
 
         def of_result(text: str, d: str) -> str:
             return writer.let(evaluate(text, writer.let(d)))
@@ -282,6 +280,16 @@ class Rule:
             result = writer.let(result)
         for operand, value, kind in self.outputs(destination, groups, result, of_result):
             writer.write(operand, value, kind, unspecified_nan and kind.code in ("f4", "f2"))
+
+
+def evaluated(text: str, known: dict[str, str]) -> str:
+    """An expression with other names in the place of some."""
+    return _WORD.sub(lambda word: known.get(word[0], word[0]), text)
+
+
+def constant_names(constants: dict[str, str | Type]) -> dict[str, str]:
+    """What the names of groups and types in an expression are in the text of a block."""
+    return {name: repr(value) if isinstance(value, str) else value.code for name, value in constants.items()}
 
 
 def _choices(text: str) -> str:

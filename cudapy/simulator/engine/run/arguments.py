@@ -38,11 +38,7 @@ def give(function: CompiledFunction, block: Block, frame: Frame, lanes: Lanes, v
         slot = function.slots.get(f"{name}+0")
         if slot is None:
             continue
-        if lanes is None:
-            frame[slot] = values
-            frame.owned.clear()
-        else:
-            frame.merge(slot, values, lanes)
+        frame.set(slot, values, lanes)
 
 
 def carry(
@@ -69,11 +65,10 @@ def carry(
         slot = target.slots.get(f"{target_name}+{offset}")
         if slot is None:
             continue
-        if lanes is None:
-            target_frame[slot] = value
-            target_frame.owned.clear()
-        else:
-            target_frame.merge(slot, value, lanes)
+        target_frame.set(slot, value, lanes)
+        if source_frame.undefined and have.get(offset) == size:
+            undefined = source_frame.get_undefined((source.slots[f"{source_name}+{offset}"],), lanes)
+            target_frame.set_undefined(((slot, undefined[0]),), lanes)
 
 
 def assembled(

@@ -28,6 +28,7 @@ from .special import SpecialRegisters
 from .tensor import Tensors
 from .texturing import Textures
 from .threads import Threads
+from .undefined import UndefinedBytes
 from .warp import Warps
 from .warpgroup import Warpgroups
 from .watchdog import Watchdog
@@ -72,6 +73,11 @@ class Batch:
         return RaceDetector(self.threads, self.report, self.launch.order, stride, self._first_block)
 
     @cached_property
+    def undefined(self) -> UndefinedBytes:
+        """Follows undefined bytes, where memory has a shadow that tells of them."""
+        return UndefinedBytes(self.threads, self.report)
+
+    @cached_property
     def special(self) -> SpecialRegisters:
         return SpecialRegisters(self.threads, self.launch)
 
@@ -81,19 +87,19 @@ class Batch:
 
     @cached_property
     def global_memory(self) -> GlobalMemory:
-        return GlobalMemory(self.threads, self.report, self.device, self.races)
+        return GlobalMemory(self.threads, self.report, self.device, self.races, self.undefined)
 
     @cached_property
     def shared(self) -> SharedMemory:
-        return SharedMemory(self.threads, self.report, self.races, self.launch.shared_size)
+        return SharedMemory(self.threads, self.report, self.races, self.undefined, self.launch.shared_size)
 
     @cached_property
     def local(self) -> LocalMemory:
-        return LocalMemory(self.threads, self.report, self.device.stack_size)
+        return LocalMemory(self.threads, self.report, self.device.stack_size, self.undefined)
 
     @cached_property
     def spaces(self) -> Spaces:
-        return Spaces(self.threads, self.global_memory, self.shared, self.local)
+        return Spaces(self.threads, self.global_memory, self.shared, self.local, self.undefined)
 
     @cached_property
     def atomics(self) -> Atomics:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import fault
-from ..access import ATOMIC, READ, VERBS, WRITE, accessed, mark_or_check
+from ..access import ATOMIC, READ, VERBS, WRITE, accessed
+from ..memory import UNDEFINED
 from ..ptx.types import TYPES
 from .atomic import combiner
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from .threads import Threads
 
 _ALIGN = 16
+_WHOLE = 16
+"""Bytes that are not all padding."""
 _WORD, _BYTE = np.dtype("u8"), np.dtype("u1")
 
 
@@ -79,18 +82,28 @@ class Bulk:
             if not count:
                 continue
             if form.source == "global":
-                data = self._global_bytes(lane, start, count, number, READ)
+                data, undefined = self._global_bytes(lane, start, count, number, READ)
+                memory, first = "__global__", 0
             else:
                 first = self.shared_start(lane, start, count, _ALIGN, form.source, number, READ)
-                data = self._shared.data[first : first + count]
+                data, memory = self._shared.data[first : first + count], "__shared__"
+                undefined = self._shared.undefined(first, count)
                 self.seen(first + np.arange(count), lane, number)
+            if reduction is not None or form.target == "global":
+                is_whole = reduction is None
+                self.check_defined(undefined, memory, lane, start, number, _WHOLE if is_whole else 0)
             if form.target == "global":
-                _move(self._global_bytes(lane, to, count, number, WRITE), data, reduction, True)
+                target_data, shadow = self._global_bytes(lane, to, count, number, WRITE)
+                if reduction is not None:
+                    self.check_defined(shadow, "__global__", lane, to, number)
+                if shadow is not None:
+                    shadow[:] = 0 if undefined is None or reduction is not None else undefined
+                _move(target_data, data, reduction, True)
                 self.grouped(lane, first + np.arange(count))
                 continue
             for place in self.targets(lane, to, word, ranks, count, _ALIGN, form.target, number):
                 places = place.start + np.arange(count)
-                self.held(places, lane, number, place.barrier, reduction is not None)
+                self.held(places, lane, number, place.barrier, reduction is not None, undefined)
                 _move(self._shared.data[place.start : place.start + count], data, reduction, False)
                 self.completed(place.barrier, count, lane, number)
 
@@ -157,8 +170,24 @@ class Bulk:
         """`count` bytes that a barrier waits for came."""
         self._mbarriers.change("complete_tx", np.array([word]), count, True, np.array([lane]), number)
 
-    def _global_bytes(self, lane: int, address: int, size: int, number: int, mode: int) -> U8:
-        """A range of global memory as bytes. Raises Fault."""
+    def check_defined(
+        self, undefined: Array | None, memory: str, lane: int, address: int, number: int, whole: int = 0
+    ) -> None:
+        """Report undefined bytes that are reduced, or stored in global memory.
+
+        whole: so many together are reported, where parts may be padding; 0: any.
+        """
+        if undefined is None or not undefined.any():
+            return
+        pieces = undefined.view(np.uint8).reshape(-1, whole or 1)
+        if not whole or (pieces == UNDEFINED).all(1).any():
+            text = f"Read of {memory} memory that nobody wrote"
+            self._report.find(text, number, np.array([lane]), True, np.uint64(address), undefined.nbytes)
+
+    def _global_bytes(
+        self, lane: int, address: int, size: int, number: int, mode: int
+    ) -> tuple[U8, U8 | None]:
+        """A range of global memory as bytes, and its undefined bits if these are looked for. Raises Fault."""
         one, what = np.array([lane]), f"__global__ bulk {VERBS[mode]}"
         if address % _ALIGN:
             text = f"Misaligned {what}"
@@ -169,12 +198,11 @@ class Bulk:
             self._report.fail(fault.ILLEGAL_ADDRESS, text, number, one, True, np.uint64(address), size)
         offset, access = address - allocation.address, accessed(_BYTE, size, number, mode)
         self._global.check_reach(allocation, np.array([address], np.uint64), access, one)
-        if allocation.written is not None:
-            what = f"__global__ {allocation.kind} memory"
-            mark_or_check(
-                self._report, allocation.written, np.array([offset]), np.uint64(address), access, one, what
-            )
-        return allocation.data[offset : offset + size]
+        undefined = allocation.undefined
+        return (
+            allocation.data[offset : offset + size],
+            None if undefined is None else undefined[offset : offset + size],
+        )
 
     def shared_start(
         self, lane: int, address: int, size: int, align: int, space: str, number: int, mode: int
@@ -192,12 +220,23 @@ class Bulk:
         if self._shared.is_checked:
             self._shared.copied(places, lane, number, READ, None)
 
-    def held(self, places: I64, lane: int, number: int, barrier: int, reduces: bool = False) -> None:
-        """Tell the checks of the bytes that a copy writes: they are there once its phase is over."""
+    def held(
+        self,
+        places: I64,
+        lane: int,
+        number: int,
+        barrier: int,
+        reduces: bool = False,
+        undefined: U8 | None = None,
+    ) -> None:
+        """Tell the checks of the bytes that a copy writes: they are there once its phase is over.
+
+        undefined: their undefined bits.
+        """
         if self._shared.is_checked:
             odd = int(self._shared.view(_WORD)[barrier] >> np.uint64(63))
             mode = ATOMIC if reduces else WRITE
-            self._shared.copied(places, lane, number, mode, 2 * barrier + odd)
+            self._shared.copied(places, lane, number, mode, 2 * barrier + odd, undefined)
 
     # Groups of copies out of shared memory.
 

@@ -21,7 +21,7 @@ from .children import DEFAULT, ChildGrid
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ..aliases import U8, Bools, Dim3, Lanes
+    from ..aliases import U8, Dim3, Lanes
     from ..compile.function import CompiledFunction
     from ..compile.graph import Block
     from ..device import Device
@@ -196,12 +196,12 @@ class _Rows(NamedTuple):
     """Rows of memory."""
 
     raw_bytes: U8
-    written: Bools | None
+    undefined: U8 | None
 
     def put(self, values: U8 | int) -> None:
         self.raw_bytes[:] = values
-        if self.written is not None:
-            self.written[:] = True
+        if self.undefined is not None:
+            self.undefined[:] = 0
 
 
 def _rows(device: Device, address: int, pitch: int, width: int, height: int) -> _Rows | None:
@@ -219,8 +219,8 @@ def _rows(device: Device, address: int, pitch: int, width: int, height: int) -> 
         return None
     start, shape, strides = address - allocation.address, (height, width), (pitch, 1)
     raw_bytes = as_strided(allocation.data[start:], shape, strides)
-    written = None if allocation.written is None else as_strided(allocation.written[start:], shape, strides)
-    return _Rows(raw_bytes, written)
+    shadow = allocation.undefined
+    return _Rows(raw_bytes, None if shadow is None else as_strided(shadow[start:], shape, strides))
 
 
 # Memory, streams, events, and what the device is asked.

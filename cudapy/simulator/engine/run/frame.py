@@ -6,8 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .undefined import spread
+
 if TYPE_CHECKING:
-    from ..aliases import I64, Array
+    from collections.abc import Sequence
+
+    from ..aliases import I64, Array, Lanes
+    from .undefined import Undefined
 
 
 class Frame(list["Array"]):
@@ -18,12 +23,23 @@ class Frame(list["Array"]):
     others.
     """
 
-    __slots__ = ("lanes", "owned")
+    __slots__ = ("lanes", "owned", "undefined")
 
     def __init__(self, initial: list[Array], count: int) -> None:
         super().__init__(initial)
         self.lanes = count
         self.owned: set[int] = set()
+        self.undefined: dict[int, Undefined] = {}
+        """The undefined bits of registers that have some, over all lanes."""
+
+    def set(self, slot: int, value: Array, lanes: Lanes) -> None:
+        """Set a register, which others may have from now on if it is of all lanes; its bits are defined."""
+        if lanes is not None:
+            self.merge(slot, value, lanes)
+            return
+        self[slot] = value
+        self.owned.clear()
+        self.undefined.pop(slot, None)
 
     def merge(self, slot: int, value: Array | np.generic, lanes: I64) -> None:
         """Set a register of some lanes."""
@@ -37,3 +53,25 @@ class Frame(list["Array"]):
             self[slot] = fresh
             self.owned.add(slot)
         self[slot][lanes] = value
+        if self.undefined:
+            self.set_undefined(((slot, None),), lanes)
+
+    def get_undefined(self, slots: tuple[int, ...], lanes: Lanes) -> list[Undefined | None]:
+        """The undefined bits of registers, of some lanes."""
+        known = [self.undefined.get(slot) for slot in slots]
+        if lanes is None:
+            return known
+        return [None if one is None else one.of(lanes) for one in known]
+
+    def set_undefined(self, values: Sequence[tuple[int, Undefined | None]], lanes: Lanes) -> None:
+        """Set the undefined bits of registers, of some lanes; None: all are defined."""
+        for slot, value in values:
+            old = self.undefined.get(slot)
+            if value is None and old is None:
+                continue
+            if lanes is not None:
+                value = spread(value, old, lanes, self.lanes)
+            if value is None:
+                self.undefined.pop(slot, None)
+            else:
+                self.undefined[slot] = value

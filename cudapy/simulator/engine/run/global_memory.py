@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import fault
-from ..access import START, Access, Scattered, mark_or_check, put
+from ..access import START, Access, Scattered, put
 from .threads import cached
 
 if TYPE_CHECKING:
     from ..access import Places
-    from ..aliases import U64, Array, Bools, Lanes
+    from ..aliases import U8, U64, Array, Lanes
     from ..device import Device
     from ..memory import Allocation
     from .race_detector import RaceDetector
     from .report import Reporter
     from .threads import Threads
+    from .undefined import UndefinedBytes
 
 _CHARACTERS = 256
 """Of a string that are looked at together."""
@@ -29,9 +30,14 @@ class GlobalMemory:
     """What the threads of a batch see of the allocations of its device."""
 
     def __init__(
-        self, threads: Threads, report: Reporter, device: Device, races: RaceDetector | None
+        self,
+        threads: Threads,
+        report: Reporter,
+        device: Device,
+        races: RaceDetector | None,
+        undefined: UndefinedBytes,
     ) -> None:
-        self._races = races
+        self._races, self._undefined = races, undefined
         self._threads, self._report = threads, report
         self.allocations = device.memory
         self._origin = device.origin
@@ -57,8 +63,8 @@ class GlobalMemory:
         if allocation.reach is not None:
             self.check_reach(allocation, a, access, lanes)
         array, start = allocation.view(access.dtype)
-        if allocation.written is not None:
-            self._check_written(allocation, allocation.written, a, access, lanes)
+        if allocation.undefined is not None:
+            self.follow_undefined(allocation, allocation.undefined, a, access, lanes)
         if self._races is not None:
             self._races.in_global(allocation, a, access, lanes, values)
         if not a.ndim:
@@ -99,7 +105,7 @@ class GlobalMemory:
             allocation is None
             or last + size > allocation.end
             or allocation.reach
-            or allocation.written is not None
+            or allocation.undefined is not None
         ):
             return None
         offset = terms[1] if terms and not terms[0].ndim else None
@@ -143,9 +149,9 @@ class GlobalMemory:
             if allocation.reach is not None:
                 self.check_reach(allocation, every, access, lanes)
             array, start = allocation.view(access.dtype)
-            if allocation.written is not None:
+            if allocation.undefined is not None:
                 chosen = self._threads.numbers(lanes)[positions]
-                self._check_written(allocation, allocation.written, every[positions], access, chosen)
+                self.follow_undefined(allocation, allocation.undefined, every[positions], access, chosen)
             if self._races is not None:
                 chosen = self._threads.numbers(lanes)[positions]
                 stored = tuple(value[positions] if value.ndim else value for value in values)
@@ -180,9 +186,9 @@ class GlobalMemory:
             text = f"Invalid {'multimem' if is_multimem else '__global__'} {access.verb}"
             self._report.fail(fault.ILLEGAL_ADDRESS, text, access.number, lanes, True, a, access.size, more)
 
-    def _check_written(
-        self, allocation: Allocation, written: Bools, a: U64, access: Access, lanes: Lanes
+    def follow_undefined(
+        self, allocation: Allocation, undefined: U8, a: U64, access: Access, lanes: Lanes
     ) -> None:
+        """Follow the undefined bytes that an access reads or writes."""
         offset = (np.atleast_1d(a) - np.uint64(allocation.address)).view(np.int64)
-        what = f"__global__ {allocation.kind} memory"
-        mark_or_check(self._report, written, offset, a, access, lanes, what)
+        self._undefined.access(undefined, offset, a, access, lanes, f"__global__ {allocation.kind} memory")

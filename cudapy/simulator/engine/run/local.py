@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import fault, settings
-from ..access import Access, mark_or_check
-from ..memory import POISON
+from ..memory import POISON, UNDEFINED
 from ..rounding import round_up
 
 if TYPE_CHECKING:
-    from ..access import Places
-    from ..aliases import U8, U64, Bools, Lanes
+    from ..access import Access, Places
+    from ..aliases import U8, U64, Lanes
     from .report import Reporter
     from .threads import Threads
+    from .undefined import UndefinedBytes
 
 _STEP = 256
 
@@ -23,14 +23,15 @@ _STEP = 256
 class LocalMemory:
     """The local memory of a batch; `limit` is the most bytes that a thread may have."""
 
-    def __init__(self, threads: Threads, report: Reporter, limit: int) -> None:
+    def __init__(self, threads: Threads, report: Reporter, limit: int, undefined: UndefinedBytes) -> None:
         self._threads, self._report, self._limit = threads, report, limit
+        self._undefined = undefined
         self._data: U8 = np.empty(0, np.uint8)
         self._stride = 0
         self._base: U64 = threads.all_lanes.view(np.uint64)
         """Where the memory of each lane starts."""
-        self._written: Bools | None = None
-        """A bool for each byte, where somebody asked."""
+        self._shadow: U8 | None = None
+        """The undefined bits of each byte, if these are looked for."""
 
     @property
     def size(self) -> int:
@@ -50,10 +51,10 @@ class LocalMemory:
         grown = np.full((count, stride), POISON, np.uint8)
         grown[:, :old] = self._data.reshape(count, old)
         if settings.current.check_uninitialized:
-            written = np.zeros((count, stride), bool)
-            if self._written is not None:
-                written[:, :old] = self._written.reshape(count, old)
-            self._written = written.reshape(-1)
+            shadow = np.full((count, stride), UNDEFINED, np.uint8)
+            if self._shadow is not None:
+                shadow[:, :old] = self._shadow.reshape(count, old)
+            self._shadow = shadow.reshape(-1)
         self._data, self._stride = grown.reshape(-1), stride
         self._base = (self._threads.all_lanes * stride).view(np.uint64)
 
@@ -79,9 +80,9 @@ class LocalMemory:
         if high + size > self._stride or bits & (size - 1):
             refuse(self._report, "thread", "__local__", a, access, self._stride, lanes)
         offset = a + (self._base if lanes is None else self._base.take(lanes))
-        if self._written is not None:
+        if self._shadow is not None:
             where = offset.view(np.int64)
-            mark_or_check(self._report, self._written, where, a, access, lanes, "__local__ memory")
+            self._undefined.access(self._shadow, where, a, access, lanes, "__local__ memory")
         return self._data.view(access.dtype), (offset >> access.shift).view(np.int64)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
@@ -83,13 +84,21 @@ class Reporter:
         size: int = 0,
         more: str = "",
         other: int = 0,
+        function: CompiledFunction | None = None,
+        also: str = "",
     ) -> None:
         """As `fail`, for what does not end the kernel: told once of each instruction, and of the PTX line
         of the `other` one that it is about.
+
+        function: whose instruction it is; None: of the one that runs.
+        also: another hint.
         """
-        key = what.partition(" (")[0], self.function.name, number, other
+        function = function or self.function
+        key = what.partition(" (")[0], function.name, number, other
         if self._findings.is_new(key):
-            self._findings.reports.append(self._report(what, number, lanes, bad, address, size, more))
+            report = self._report(what, number, lanes, bad, address, size, more, function)
+            note = "\n    ".join(filter(None, (report.note, also)))
+            self._findings.reports.append(dataclasses.replace(report, note=note))
 
     def _report(
         self,
@@ -100,6 +109,7 @@ class Reporter:
         address: U64 | np.uint64 | None,
         size: int,
         more: str,
+        function: CompiledFunction | None = None,
     ) -> Report:
         numbers = self._threads.numbers(lanes)
         bad = np.broadcast_to(bad, numbers.shape)
@@ -108,7 +118,9 @@ class Reporter:
         one = None if address is None else int(np.broadcast_to(address, numbers.shape)[first])
         note = more or (self._near(one) if one is not None else "")
         count = int(np.count_nonzero(bad))
-        return Report(what, self.where(number), block, thread, count, len(numbers), one, size, note)
+        function = function or self.function
+        place = place_of(self.kernel_name, function, function.instructions[number])
+        return Report(what, place, block, thread, count, len(numbers), one, size, note)
 
     def _near(self, address: int) -> str:
         if address < NULL:

@@ -88,7 +88,7 @@ class Scheduler:
                 if lanes is not None and not len(lanes):
                     here = None
                     continue
-            if block.is_entry and runner is not None:
+            if block.is_entry and runner is not None and not here.frame.undefined:
                 code = here.function.code
                 assert code is not None
                 region = code.region(here.key.block, _size(lanes, count), batch.launch.checks, is_eager)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import address_spaces, fault, settings
-from ..access import READ, WRITE, Access, mark_or_check
-from ..memory import POISON
+from ..access import ATOMIC, READ, Access
+from ..memory import POISON, UNDEFINED
 from ..rounding import round_up
 from .local import refuse
 from .race_detector import Stored
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .race_detector import RaceDetector
     from .report import Reporter
     from .threads import Threads
+    from .undefined import UndefinedBytes
 
 _ALIGN = 16
 _RANK = np.uint64(address_spaces.RANK)
@@ -62,16 +63,24 @@ class Near:
 class SharedMemory:
     """The shared memory of a batch, block after block, of which each has `size` bytes."""
 
-    def __init__(self, threads: Threads, report: Reporter, races: RaceDetector | None, size: int) -> None:
+    def __init__(
+        self,
+        threads: Threads,
+        report: Reporter,
+        races: RaceDetector | None,
+        undefined: UndefinedBytes,
+        size: int,
+    ) -> None:
         self._threads, self._report, self.races = threads, report, races
+        self._undefined = undefined
         self.size, self.stride = size, stride_of(size)
         self.data: U8 = np.full(threads.block_count * self.stride, POISON, np.uint8)
-        self._written: Bools | None = None
-        """A bool for each byte, where somebody asked."""
+        self.shadow: U8 | None = None
+        """The undefined bits of each byte, if these are looked for."""
         if settings.current.check_uninitialized:
-            self._written = np.zeros(len(self.data), bool)
-            self._written.reshape(threads.block_count, -1)[:, size:] = True  # nothing can be written there
-        self.is_checked = races is not None or self._written is not None
+            self.shadow = np.full(len(self.data), UNDEFINED, np.uint8)
+            self.shadow.reshape(threads.block_count, -1)[:, size:] = 0  # nothing can be written there
+        self.is_checked = races is not None or self.shadow is not None
         self._views: dict[DType, Array] = {}
         self._base: U64 | None = None  # where that of each lane's block starts
         if threads.block_count > 1:
@@ -176,21 +185,37 @@ class SharedMemory:
         self, offset: I64, a: U64, access: Access, lanes: Lanes, values: tuple[Array, ...] = ()
     ) -> None:
         """Look for races and unwritten memory in an access at `offset` of the batch's shared memory."""
-        if self._written is not None:
-            mark_or_check(self._report, self._written, offset, a, access, lanes, "__shared__ memory")
+        if self.shadow is not None:
+            self._undefined.access(self.shadow, offset, a, access, lanes, "__shared__ memory")
         if self.races is not None:
             start = np.broadcast_to(offset, self._threads.numbers(lanes).shape)
             stored = Stored(self.data, start, values) if values else None
             self.races.shared(offset, a, access, lanes, stored)
 
-    def copied(self, places: I64, lane: int, number: int, mode: int, phase: int | None) -> None:
-        """A copy that a lane started touches bytes; `phase` says when those that it writes are there."""
-        if self._written is not None:
-            if mode != WRITE and not self._written[places].all():
+    def undefined(self, start: int, size: int) -> U8 | None:
+        """The undefined bits of bytes of the batch's memory, if these are looked for."""
+        return None if self.shadow is None else self.shadow[start : start + size].copy()
+
+    def copied(
+        self,
+        places: I64,
+        lane: int,
+        number: int,
+        mode: int,
+        phase: int | None,
+        undefined: U8 | None = None,
+    ) -> None:
+        """A copy that a lane started touches bytes; `phase` says when those that it writes are there.
+
+        undefined: the undefined bits of what it writes; None: all is defined.
+        """
+        if self.shadow is not None:
+            if mode == ATOMIC and self.shadow[places].any():
                 a = places[:1].astype(np.uint64) % np.uint64(self.stride)
                 text = "Read of __shared__ memory that nobody wrote"
                 self._report.find(text, number, np.array([lane]), True, a, len(places))
-            self._written[places] |= mode == WRITE
+            if mode != READ:
+                self.shadow[places] = 0 if undefined is None else undefined
         if self.races is not None:
             self.races.copied(places, lane, number, mode, phase)
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .local import LocalMemory
     from .shared import SharedMemory
     from .threads import Threads
+    from .undefined import UndefinedBytes
 
 _WORD, _BYTE = np.dtype("u4"), np.dtype("u1")
 
@@ -27,9 +28,14 @@ class Spaces:
     """The memories of a batch."""
 
     def __init__(
-        self, threads: Threads, global_memory: GlobalMemory, shared: SharedMemory, local: LocalMemory
+        self,
+        threads: Threads,
+        global_memory: GlobalMemory,
+        shared: SharedMemory,
+        local: LocalMemory,
+        undefined: UndefinedBytes,
     ) -> None:
-        self._threads = threads
+        self._threads, self._undefined = threads, undefined
         self.global_memory, self.shared, self.local = global_memory, shared, local
         self.races = shared.races
 
@@ -94,7 +100,9 @@ class Spaces:
             values = [array.take(index + step) for step in range(words)]
         else:
             values = self._copy_some(source, size, amount, lanes, number)
+        self._undefined.moved_on()
         array, index = self.shared.at(target, accessed(_WORD, words, number, WRITE), lanes)
+        self._undefined.stored()
         if self.races is not None:
             self.races.began(np.asarray(index) * _WORD.itemsize, size, lanes)
         for step, value in enumerate(values):
@@ -114,6 +122,7 @@ class Spaces:
         numbers = self._threads.numbers(lanes)
         source, amount = np.broadcast_to(source, numbers.shape), np.broadcast_to(amount, numbers.shape)
         raw_bytes = np.zeros((len(numbers), size), np.uint8)
+        parts = []
         access = accessed(_BYTE, 1, number, READ)
         for step in range(size):
             wanted = np.flatnonzero(amount > step)
@@ -121,6 +130,8 @@ class Spaces:
                 address = source[wanted] + np.uint64(step)
                 array, index = self.global_memory.at(address, access, numbers[wanted])
                 raw_bytes[wanted, step] = array.take(index)
+                parts.append((step, self._undefined.take_rows()))
+        self._undefined.give_rows(parts, size)
         return list(raw_bytes.view(_WORD).T)
 
     def read_string(self, lane: int, address: int, number: int, most: int | None = None) -> str:

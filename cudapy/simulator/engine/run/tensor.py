@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import fault
-from ..access import READ, VERBS, WRITE, accessed, mark_or_check, put
+from ..access import READ, VERBS, WRITE, accessed, put
 from ..ptx.types import TYPES
 from ..tensor_map import SIZE, TensorMap, refusal, replaced
 from .bulk import combine
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from ..access import Places
     from ..aliases import I32, I64, U64, Array, Bools, DType, Lanes
     from ..instructions.forms import TensorCopy
-    from ..memory import Allocation
     from .bulk import Bulk
     from .report import Reporter
     from .spaces import Spaces
@@ -75,13 +74,19 @@ class Tensors:
             moved = places.size * size
             if form.source == "global":
                 values = self._outside(described, places.shape, dtype)
-                values[inside] = self._elements(described, places[inside], dtype, lane, number, READ).take()
+                elements = self._elements(described, places[inside], dtype, lane, number, READ)
+                values[inside], bits = elements.take(), elements.undefined()
+                undefined: Array | None = None
+                if bits is not None and bits.any():
+                    undefined = np.zeros(places.shape, dtype)
+                    undefined[inside] = bits
+                    undefined = undefined.reshape(-1).view(np.uint8)
                 for target in self._bulk.targets(
                     lane, place, word, ranks, moved, _ALIGN, form.target, number
                 ):
                     index = self._in_shared(described, target.start, places.shape, size)
                     touched = _bytes_of(index, size)
-                    self._bulk.held(touched, lane, number, target.barrier)
+                    self._bulk.held(touched, lane, number, target.barrier, undefined=undefined)
                     self._shared.view(dtype)[index] = values
                     self._bulk.completed(target.barrier, moved, lane, number)
                 continue
@@ -90,7 +95,13 @@ class Tensors:
             touched = _bytes_of(index, size)
             self._bulk.seen(touched, lane, number)
             elements = self._elements(described, places[inside], dtype, lane, number, WRITE)
-            elements.put(self._shared.view(dtype)[index][inside], form.operation, described.kind)
+            shadow = self._shared.shadow
+            undefined = None if shadow is None else shadow.view(dtype)[index][inside]
+            whole = 0 if form.operation else size
+            self._bulk.check_defined(undefined, "__shared__", lane, place, number, whole)
+            if form.operation:
+                self._bulk.check_defined(elements.undefined(), "__global__", lane, at, number)
+            elements.put(self._shared.view(dtype)[index][inside], form.operation, described.kind, undefined)
             self._bulk.grouped(lane, touched)
 
     def check_map(self, tensor: U64, lanes: Lanes, number: int) -> None:
@@ -213,27 +224,12 @@ class Tensors:
             self._report.fail(fault.ILLEGAL_ADDRESS, what, number, one, True, np.uint64(bad), dtype.itemsize)
         access = accessed(dtype, 1, number, mode)
         self._global.check_reach(allocation, np.array([low], np.uint64), access, np.array([lane]))
-        offset = places + (tensor.address - allocation.address)
-        if allocation.written is not None:
-            self._marked(allocation, allocation.written, offset, dtype.itemsize, lane, number, mode)
         array, start = allocation.view(dtype)
-        return _Elements(array, (places + (tensor.address - start)) // dtype.itemsize)
-
-    def _marked(
-        self,
-        allocation: Allocation,
-        written: Bools,
-        offset: I64,
-        size: int,
-        lane: int,
-        number: int,
-        mode: int,
-    ) -> None:
-        one, what = np.array([lane]), f"__global__ {allocation.kind} memory"
-        access = accessed(_BYTE, size, number, mode)
-        for first in (offset if mode == WRITE else offset[~written[offset]][:1]).reshape(-1, 1):
-            a = np.uint64(allocation.address + int(first[0]))
-            mark_or_check(self._report, written, first, a, access, one, what)
+        index = (places + (tensor.address - start)) // dtype.itemsize
+        if allocation.undefined is None:
+            return _Elements(array, index)
+        skip = start - allocation.address
+        return _Elements(array, index, allocation.undefined[skip : skip + array.nbytes].view(dtype))
 
 
 def _bytes_of(index: I64, size: int) -> I64:
@@ -244,13 +240,19 @@ def _bytes_of(index: I64, size: int) -> I64:
 class _Elements:
     """Some elements of an array."""
 
-    def __init__(self, array: Array, index: I64) -> None:
-        self._array, self._index = array, index
+    def __init__(self, array: Array, index: I64, shadow: Array | None = None) -> None:
+        self._array, self._index, self._shadow = array, index, shadow
 
     def take(self) -> Array:
         return self._array[self._index]
 
-    def put(self, values: Array, operation: str, kind: str) -> None:
+    def undefined(self) -> Array | None:
+        """Their undefined bits, if these are looked for."""
+        return None if self._shadow is None else self._shadow[self._index]
+
+    def put(self, values: Array, operation: str, kind: str, undefined: Array | None) -> None:
+        if self._shadow is not None:
+            self._shadow[self._index] = 0 if operation or undefined is None else undefined
         if operation:
             code = TYPES[kind].code
             with np.errstate(all="ignore"):
