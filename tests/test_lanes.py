@@ -205,6 +205,21 @@ def test_usual_calls_take_it(d: ModuleType, stub: Stub, monkeypatch: pytest.Monk
 
 
 @needs_lanes
+def test_bytes_that_are_long_enough(d: ModuleType, stub: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The number that says how many comes after them, and bytes that have fewer are left to the function."""
+    assert d.cuMemcpyHtoD(1, b"abcd", 4) == (0,)
+    seen = Seen(d, d.cuMemcpyHtoD, monkeypatch)
+    for data, count in ((b"abcd", 4), (b"abcd", 3), (b"", 0), (0, 4), (None, 0)):
+        assert d.cuMemcpyHtoD(1, data, count) == (0,)
+    assert not seen
+    for data, count in ((b"abcd", 5), (b"", 1), (b"abcd", 2**64 - 1)):
+        with pytest.raises(ValueError, match=f"srcHost holds {len(data)} bytes, the call needs {count}"):
+            d.cuMemcpyHtoD(1, data, count)
+    assert d.cuMemcpyHtoD(1, bytearray(4), 4) == (0,)
+    assert seen
+
+
+@needs_lanes
 def test_tools_see_the_function(d: ModuleType, stub: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
     d.cuMemAlloc(16)
     seen = Seen(d, d.cuMemAlloc, monkeypatch)

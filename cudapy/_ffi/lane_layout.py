@@ -127,7 +127,7 @@ def context() -> dict[str, int]:
         raise NoLanes("an int does not look as expected")
     text = b"cudapy, fast lane"
     bytes_at = bytes.__basicsize__ - 1
-    if ctypes.string_at(id(text) + bytes_at, len(text) + 1) != text + b"\0":
+    if ctypes.string_at(id(text) + bytes_at, len(text) + 1) != text + b"\0" or words(text)[2] != len(text):
         raise NoLanes("bytes do not look as expected")
     pair = (text, none)
     items_at = tuple.__basicsize__
@@ -161,6 +161,25 @@ def context() -> dict[str, int]:
         "allocate": _address("PyType_GenericAlloc"),
         "call": _address("PyObject_Vectorcall"),
     }
+
+
+def slot_at(cls: type, name: str) -> int:
+    """Where the objects of a class have what is in one of their `__slots__`, in bytes."""
+    probe: Any = object.__new__(cls)
+    slot: Any = getattr(cls, name)
+    slot.__set__(probe, slot)
+    at = word_of(probe, id(slot), f"{name} of a {cls.__name__}")
+    slot.__delete__(probe)
+    return at
+
+
+def length_at(container: Any) -> int:
+    """The address of how many items a list, deque, set or dict has."""
+    count = 1021
+    items = range(count + 1)
+    probe = type(container)(dict.fromkeys(items) if isinstance(container, dict) else items)
+    getattr(probe, "popitem", probe.pop)()  # what has room for it still has
+    return id(container) + word_of(probe, count, f"the length of a {type(container).__name__}")
 
 
 def vectorcall_at() -> int:

@@ -12,7 +12,7 @@ from .scalars import AGGREGATES, SCALARS, SimpleData
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from .library import Declaration
@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 MOST_PARAMETERS = 16
 MOST_RESULTS = 3
 
-INTEGER, NONE, ENUM, BYTES, PLACE, NARROW = (1 << i for i in range(6))
+INTEGER, NONE, ENUM, BYTES, PLACE, NARROW, SLOT, OBJECT = (1 << i for i in range(8))
 """INTEGER, NONE: may be an int, None. Objects of the class are ints (ENUM), or bytes, or ctypes objects,
-passed by their address (PLACE) or by their value, of four bytes (NARROW) or eight.
+passed by their address (PLACE) or by their value, of four bytes (NARROW) or eight; or they have such an
+object in a slot (SLOT). OBJECT: any object, which C does not get.
 """
 RESULTS = (
     "unsigned 4", "unsigned 8", "signed 4", "signed 8", "float 4", "float 8", "text", "enum", "handle 4",
@@ -32,12 +33,20 @@ RESULTS = (
 
 
 class Argument:
-    """A parameter of Python. slot: its place among those of C; limit: the highest int; cls: beside int."""
+    """A parameter of Python. slot: its place among those of C; limit: the highest int; cls: beside int.
 
-    __slots__ = ("cls", "kind", "limit", "slot")
+    size: of bytes: the slot of the number that they must have at least, and 1; 0: of any number.
+    inside: where in an object is the handle that C gets, whose class is the `limit`.
+    place: where in an owner that is made the object goes, if it does.
+    is_last: whether the next Argument is of another object; else C gets more of this one.
+    """
 
-    def __init__(self, slot: int, kind: int, cls: Any = None, limit: int = 0) -> None:
-        self.slot, self.kind, self.cls, self.limit = slot, kind, cls, limit
+    __slots__ = ("cls", "inside", "is_last", "kind", "limit", "place", "size", "slot")
+
+    def __init__(self, slot: int, kind: int, cls: Any = None, limit: int = 0, size: int = 0) -> None:
+        self.slot, self.kind, self.cls, self.limit, self.size = slot, kind, cls, limit, size
+        self.inside = self.place = 0
+        self.is_last = True
 
 
 class Result:
@@ -90,12 +99,29 @@ def described(
         else:
             address = name in later or parameter.stars == 2
             found = _pointer(slot, parameter, cls, name in sized, address, twins)
+            if (
+                found is not None
+                and cls is None
+                and parameter.stars == 1
+                and parameter.const
+                and name in sized
+            ):
+                _measure(found, sizes[parameter.c_name], parameters, inputs)
         if found is None:
             return None
         arguments[name] = found
     if len(results) > MOST_RESULTS or (results and library.pending is not None):
         return None
     return [arguments[name] for name in inputs], results
+
+
+def _measure(
+    argument: Argument, size: Any, parameters: Sequence[CParameter], inputs: tuple[str, ...]
+) -> None:
+    """Have an address take bytes, too, if there is a number that says how many C reads."""
+    for slot, parameter in enumerate(parameters):
+        if parameter.c_name == size and parameter.name in inputs and parameter.type in SCALARS:
+            argument.kind, argument.cls, argument.size = argument.kind | BYTES, bytes, slot + 1
 
 
 def _is_os_handle(declaration: Declaration) -> bool:

@@ -25,12 +25,13 @@ import os
 import struct
 import sys
 from _thread import RLock
+from typing import NamedTuple
 
 from .._process import forks
 from .._process.environment import FAST_LANE, lanes_wanted
 from .handles import Handle, Thunk, entry, maker
-from .lane_layout import CONTEXT, PAGE, NoLanes, context, set_vectorcall, vectorcall_at, words
-from .lane_types import BYTES, INTEGER, NONE, RESULTS, Argument, Result, described
+from .lane_layout import CONTEXT, PAGE, NoLanes, context, set_vectorcall, slot_at, vectorcall_at, words
+from .lane_types import BYTES, INTEGER, NONE, OBJECT, RESULTS, Argument, Result, described
 from .lazy_types import find
 from .parameters import c_name, public_name
 from .prototypes import symbol_of
@@ -38,7 +39,7 @@ from .scalars import AGGREGATES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from .library import Declaration
@@ -52,20 +53,88 @@ STUBS = PAGE // STUB
 MOST_BLOCKS = 16
 
 FUNCTION = (
-    "slow", "code", "count", "inputs", "arguments", "results", "outputs", "c", "locked", "on_stack", "only",
-    "room", "first", "failed",
+    "slow", "code", "count", "inputs", "parts", "arguments", "results", "outputs", "c", "locked", "on_stack",
+    "only", "room", "first", "failed", "sized", "second", "returned", "guards", "required",
+    "state_at", "state", "gone_at", "copied", "copy_size", "handle_at", "also_at", "number_at",
 )  # fmt: skip
 """The words of a function's table.
 
 slow: the vectorcall that it had; code: its code object, of which the lane does the same; count: of arguments,
 which no call has while the lane is closed; inputs: how many there are; arguments, outputs: addresses of
-ARGUMENTs and RESULTs; results: how many of those there are; c: the C function; locked: whether it is called
-with the GIL; on_stack: how many of its parameters are. After a success it returns `only`, if there are no
-results; else a tuple with `room` for `first`, the status, unless that is 0, and the results; or the one
+ARGUMENTs and RESULTs; parts, results: how many of those there are; c: the C function; locked: whether it is
+called with the GIL; on_stack: how many of its parameters are. After a success it returns `only`, if there are
+no results; else a tuple with `room` for `first`, the status, unless that is 0, and the results; or the one
 result, if the room is 0. After a failure it calls `failed` with the status and the arguments.
+
+sized: whether bytes have to be as many as a number says. second: what is called after a success of the C
+function, with the same arguments. returned: which argument is the result: 8 for the first one, 0 for none.
+guards: where the addresses of words are that must be 0, before a 0; 0: there are none.
+
+required: 0, or where it is said what the first argument, an owner, must have: places in it and objects,
+before a 0; its handle is not 0. It gets the object `state` at state_at, and nothing at gone_at unless that
+is 0; the C function releases what it owned; its handle is 0 afterwards. The result is None, as it is where
+nothing is to be gone and the owner has that state.
+copied: an object of which the result is a copy, of copy_size bytes; at handle_at, also_at and number_at it
+gets the handle that C fills, the same one again, and its number, each unless that is 0.
 """
-ARGUMENT = ("kind", "class", "limit", "slot")
-"""The words of an Argument. slot: in bytes."""
+
+
+class Released(NamedTuple):
+    """Where it is said what an owner must have to be released, and what it has afterwards."""
+
+    required: int
+    state_at: int
+    state: int
+    gone_at: int
+
+
+NOTHING_RELEASED = Released(0, 0, 0, 0)
+
+
+def released(cls: type, required: Mapping[str, object], state: object, gone: str) -> tuple[Released, Any]:
+    """What is to be known of owners of a class, and the words of what they must have.
+
+    required: by slots, of which the first one has the state.
+    """
+    known = _state
+    assert isinstance(known, _Lanes)
+    start, words = known.words(2 * len(required) + 1)
+    places = [slot_at(cls, slot) for slot in required]
+    for i, (place, obj) in enumerate(zip(places, required.values(), strict=True)):
+        words[2 * i], words[2 * i + 1] = place, immortal(obj)
+    return Released(start, places[0], immortal(state), slot_at(cls, gone) if gone else 0), words
+
+
+class Copied(NamedTuple):
+    """What the result is a copy of, and where in that go the handle that C fills, and its number."""
+
+    template: int
+    size: int
+    handle_at: int
+    also_at: int
+    number_at: int
+
+
+NOTHING_COPIED = Copied(0, 0, 0, 0, 0)
+
+
+def copied(template: object, slots: Sequence[str], number: str) -> Copied:
+    """What is to be known of a template that nothing refers to weakly, whose class has `__slots__` alone."""
+    cls = type(template)
+    if cls.__dictoffset__ or cls.__itemsize__:
+        raise TypeError(f"a {cls.__name__} has more than slots")
+    first, *more = [slot_at(cls, slot) for slot in slots]
+    return Copied(
+        immortal(template),
+        cls.__basicsize__,
+        first,
+        more[0] if more else 0,
+        slot_at(cls, number) if number else 0,
+    )
+
+
+ARGUMENT = ("kind", "class", "limit", "slot", "inside", "size", "place", "step")
+"""The words of an Argument. slot, size: in bytes; step: how far the next object is."""
 RESULT = ("slot", "kind", "object", "template", "size")
 """Those of a Result. kind: an index of RESULTS; object: an enum's members, a handle's class; template: a null
 handle; size: of that.
@@ -180,12 +249,20 @@ class _Lanes:
         failed: Callable[..., Any],
         ok: Any,
         alone: bool = False,
+        second: int = 0,
+        returned: int = 0,
+        guards: Sequence[int] = (),
+        released: Released = NOTHING_RELEASED,
+        copied: Copied = NOTHING_COPIED,
     ) -> Any:
         """Give a function its lane; return its table, None if it has one or there can be none.
 
         failed: called with the status, if it is not 0, and the arguments; its result is that of the call.
         ok: what the results follow in a tuple; with `alone` they have none before them, and one is no tuple;
         the whole result if there are no others.
+        second: the address of what is called after a success, with the same arguments, six at most.
+        returned: the number of the argument, from 1, that is the result.
+        guards: the addresses of words that must be 0.
         """
         outputs = [self._result(result) for result in results]
         block = self._blocks[-1]
@@ -204,10 +281,15 @@ class _Lanes:
         first = len(FUNCTION)
         address, table = self._words.room(first + len(takes) + len(makes))
         takes_at = address + 8 * first
+        in_c = [each.slot for each in arguments if each.kind != OBJECT] + [each.slot for each in results]
+        inputs = sum(each.is_last for each in arguments)
+        only = 0 if count or returned or released.required or copied.template else stays(ok)
         found = (
-            self._plain, stays(function.__code__), _NEVER, len(arguments), takes_at, count,
-            takes_at + 8 * len(takes), 0, 0, max(len(arguments) + count - 6, 0), 0 if count else stays(ok),
+            self._plain, stays(function.__code__), _NEVER, inputs, len(arguments), takes_at, count,
+            takes_at + 8 * len(takes), 0, 0, max(max(in_c, default=0) - 5, 0), only,
             0 if alone and count == 1 else count + (not alone), 0 if alone else stays(ok), stays(failed),
+            any(each.size for each in arguments), second, 8 * returned, self._guards(guards), *released,
+            *copied,
         )  # fmt: skip
         struct.pack_into(f"{len(table)}Q", table.cast("B"), 0, *found, *takes, *makes)
         set_function(table, c_function)
@@ -227,6 +309,19 @@ class _Lanes:
         struct.pack_into(f"{len(names)}Q", table.cast("B"), 0, *[known[name] for name in names])
         set_vectorcall(function, _Block(self.context, routine).stub(address))
         return True
+
+    def words(self, count: int) -> tuple[int, Any]:
+        """The address of so many words that are kept for good, and the words, which are 0."""
+        return self._words.room(count)
+
+    def _guards(self, addresses: Sequence[int]) -> int:
+        """Where these are, before a 0; 0 for none."""
+        if not addresses:
+            return 0
+        start, words = self.words(len(addresses) + 1)
+        for i, address in enumerate(addresses):
+            words[i] = address
+        return start
 
     def _result(self, result: Result) -> tuple[int, ...] | None:
         """The words of a RESULT."""
@@ -253,7 +348,17 @@ class _Lanes:
 def _words_of(argument: Argument) -> tuple[int, ...]:
     """The words of an ARGUMENT."""
     cls = argument.cls
-    return argument.kind, 0 if cls is None else immortal(cls), argument.limit, 8 * argument.slot
+    kind, limit, slot = argument.kind, argument.limit, 8 * argument.slot
+    return (
+        kind,
+        0 if cls is None else immortal(cls),
+        limit,
+        slot,
+        argument.inside,
+        8 * argument.size,
+        argument.place,
+        8 * argument.is_last,
+    )
 
 
 def set_function(table: Any, c_function: Any) -> None:
@@ -337,7 +442,7 @@ def _agrees(lanes: _Lanes) -> bool:
         libc.memcmp,
         [
             Argument(0, INTEGER | NONE, ctypes.c_size_t, 2**64 - 1),
-            Argument(1, BYTES, bytes),
+            Argument(1, BYTES, bytes, size=3),
             Argument(2, INTEGER, limit=2**32),
         ],
         [],
@@ -370,6 +475,7 @@ def _left(address: int) -> list[tuple[Any, ...]]:
     return [
         (address, bytes_),
         (address, bytearray(bytes_), 1),
+        (address, bytes_, 2),
         *((address, bytes_, each) for each in numbers),
     ]
 

@@ -7,14 +7,16 @@ check costs more than the call.
 from __future__ import annotations
 
 import ctypes
+from typing import NamedTuple
 
 from . import lanes
 from .interrupts import entered
-from .lane_types import INTEGER, PLACE, Argument
+from .lane_layout import NoLanes, length_at, slot_at
+from .lane_types import INTEGER, MOST_PARAMETERS, OBJECT, PLACE, SLOT, Argument, Result
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
 UNSIGNED, SIGNED, SIZE = ctypes.c_uint, ctypes.c_int, ctypes.c_size_t
@@ -59,3 +61,138 @@ def _argument(slot: int, cls: Any) -> Argument:
 
 def _status(status: int, *arguments: object) -> int:
     return status
+
+
+class InSlot(NamedTuple):
+    """A parameter that is an `owner`, exactly, with the handle for C in the slot `name`.
+
+    more: whether the next one that is said is of the same object.
+    """
+
+    owner: type
+    name: str
+    handle: type
+    more: bool = False
+
+
+class Goes(NamedTuple):
+    """A parameter that C does not get: it goes into the slot `name` of what the call makes."""
+
+    name: str
+
+
+class Makes(NamedTuple):
+    """What a call makes: a copy of `template`, which has in `slots` the handle that C fills, first of all.
+
+    template: an object whose class has `__slots__` alone, and nothing in those that are named here; no
+        weak reference to it may be made.
+    number: the slot that gets the handle's number, "" for none.
+    """
+
+    template: object
+    handle: type
+    slots: tuple[str, ...]
+    number: str = ""
+
+
+class Releases(NamedTuple):
+    """A call that releases what the first parameter owns, an InSlot. It returns None.
+
+    required: what its slots must have for that; the first of them has its state.
+    state: the state that it gets. gone: a slot that has nothing afterwards, "" for none.
+    """
+
+    required: Mapping[str, object]
+    state: object
+    gone: str = ""
+
+
+def give_lane(
+    function: Any,
+    c_function: Any,
+    takes: Sequence[tuple[int, Any]],
+    failed: Callable[..., Any],
+    *,
+    ok: object = None,
+    second: Any = None,
+    gives: tuple[int, str] | None = None,
+    returned: int = 0,
+    makes: Makes | None = None,
+    empty: Sequence[Any] = (),
+    releases: Releases | None = None,
+) -> Callable[[object], None]:
+    """Give a Python function a lane, where that is possible, that calls a C function of up to six parameters.
+
+    The function does the same; it is called with what the lane does not take.
+
+    takes: of each parameter of Python its place among those of C, and its type: a handle, a number of ctypes,
+        InSlot, or Goes, whose place is not looked at.
+    failed: called with a status other than 0 and the arguments; its result is that of the call.
+    ok: the result of a success, unless `gives` says so: the place of what C writes, and its kind, one of
+        `lane_types.RESULTS`; or `returned` says which argument that is, counted from 1; or `makes`.
+    second: a C function that is called after a success, with the same arguments.
+    empty: containers that have to be empty.
+
+    Returns what sets the state that `releases` requires; None: no object has it.
+    """
+    made = lanes.lanes()
+    if made is None or lanes.callable_by_address(c_function) is None:
+        return _nothing
+    then = 0
+    if second is not None:
+        called = lanes.callable_by_address(second)
+        if called is None:
+            return _nothing
+        then = called[0]
+        lanes.immortal(second)
+    cls = None if makes is None else type(makes.template)
+    results = [] if gives is None else [Result(*gives)]
+    copied = lanes.NOTHING_COPIED
+    released, words = lanes.NOTHING_RELEASED, [0, 0]
+    try:
+        arguments = [_argument_of(place, kind, cls) for place, kind in takes]
+        if makes is not None:
+            results = [Result(0, "handle 8", makes.handle)]
+            copied = lanes.copied(makes.template, makes.slots, makes.number)
+        guards = [length_at(container) for container in empty]
+        for container in empty:
+            lanes.immortal(container)
+        if releases is not None:
+            released, words = lanes.released(takes[0][1].owner, *releases)
+    except NoLanes:  # the slots of a class are not where they were expected
+        return _nothing
+    made.install(
+        function,
+        c_function,
+        arguments,
+        results,
+        failed,
+        ok,
+        gives is not None,
+        second=then,
+        returned=returned,
+        guards=guards,
+        released=released,
+        copied=copied,
+    )
+
+    def require(state: object) -> None:
+        words[1] = 0 if state is None else lanes.immortal(state)
+
+    return require
+
+
+def _nothing(state: object) -> None:
+    """There is no lane."""
+
+
+def _argument_of(place: int, kind: Any, made: Any) -> Argument:
+    if isinstance(kind, InSlot):
+        argument = Argument(place, SLOT, kind.owner, lanes.immortal(kind.handle))
+        argument.inside, argument.is_last = slot_at(kind.owner, kind.name), not kind.more
+    elif isinstance(kind, Goes):
+        argument = Argument(MOST_PARAMETERS - 1, OBJECT)
+        argument.place = slot_at(made, kind.name)
+    else:
+        argument = _argument(place, kind)
+    return argument

@@ -9,7 +9,7 @@ from ..._process.resets import in_reset
 from ...driver import CU_STREAM_LEGACY, CUcontext, checked
 from ..closable import Closable
 from ..upward import upward
-from .current import initialise, owning, with_context
+from .current import current_context, initialise, owning, with_context
 from .green import green_contexts, green_owner, kept_number
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class Context(Closable):
 
     def close(self) -> None:
         """Release the context; closing it again does nothing. Raises RuntimeError if it is current."""
-        if not self.is_closed and self._handle == checked.cuCtxGetCurrent():
+        if not self.is_closed and self._handle.value == current_context():
             raise RuntimeError(
                 f"{self!r} is the current context: make another one current before you close it"
             )
@@ -119,4 +119,4 @@ def primary(device_id: int) -> Context:
 def context_of(device_id: int = 0) -> int:
     """The current context; without one, as where a pickle is read first of all, that of the device."""
     initialise()
-    return int(checked.cuCtxGetCurrent()) or int(primary(max(device_id, 0))._handle)
+    return current_context() or int(primary(max(device_id, 0))._handle)

@@ -11,7 +11,7 @@ from ..._ffi.convert import word
 from ..._ffi.interrupts import entered
 from ..._ffi.owning import Owning
 from ..._ffi.results import output_slots, storage
-from ..._ffi.status_calls import status_call
+from ..._ffi.status_calls import give_lane, status_call
 from ..._process import forks
 from ...driver import CUcontext, CUresult, CUstreamCaptureMode, checked
 
@@ -19,7 +19,8 @@ T = TypeVar("T")
 
 RELAXED = int(CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED)
 _take, _give, _new = output_slots(CUstreamCaptureMode, storage(CUstreamCaptureMode))
-_, _popped = output_slots(CUcontext, CUcontext)[2]()  # where contexts go that nobody asks for
+_take_context, _give_context, _new_context = output_slots(CUcontext, CUcontext)
+_, _popped = _new_context()  # where contexts go that nobody asks for
 owning = Owning(vars(driver), driver.libcuda)
 """The functions of the driver that make something for an owner that is there before, or give it back."""
 c_function = cache(driver.libcuda.symbol)
@@ -36,6 +37,32 @@ def status_function(symbol: str, *takes: type) -> Any:
 def filling_function(symbol: str, cls: type, *takes: type) -> Any:
     """Like `status_function`, for one that fills a `cls`, which it takes first, as itself."""
     return status_call(driver.libcuda.symbol(symbol), *takes, fills=cls)
+
+
+def current_context() -> int:
+    """The number of the current context; 0: there is none. Raises CUDAError. Source: cuCtxGetCurrent."""
+    _number_lane(current_context, "cuCtxGetCurrent", "unsigned 8", _no_context)
+    try:
+        context, reference = cell = _take_context()
+    except IndexError:
+        context, reference = cell = _new_context()
+    status = c_function("cuCtxGetCurrent")(reference)
+    number: int = context.value
+    _give_context(cell)
+    return _no_context(status) if status else number
+
+
+def _no_context(status: int) -> int:
+    raise driver.libcuda.error("cuCtxGetCurrent", CUresult(status), {})
+
+
+@cache
+def _number_lane(function: Any, symbol: str, kind: str, failed: Callable[[int], Any]) -> None:
+    """Have a function return the one number that a C function writes, without a step of Python.
+
+    A function does this as it is called; with a lane, it is not called any more.
+    """
+    give_lane(function, c_function(symbol), (), failed, gives=(0, kind))
 
 
 _is_started = _is_forked = False  # whether cuInit succeeded, and whether that was in a parent
@@ -68,7 +95,7 @@ def with_context(context: int, function: Callable[..., T], *args: Any) -> T:
 
     Source: cuCtxPushCurrent, cuCtxPopCurrent; neither is called if the context is current already.
     """
-    if not context or checked.cuCtxGetCurrent().value == context:
+    if not context or current_context() == context:
         return function(*args)
     with _Pushed(context):
         return function(*args)

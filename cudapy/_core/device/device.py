@@ -16,7 +16,7 @@ from ..._ffi.shown import shown, type_name
 from ..._process.resets import in_reset
 from ...driver import checked
 from ..context.context import Context, primary
-from ..context.current import initialise, with_context
+from ..context.current import current_context, initialise, with_context
 from ..memory.buffer import Buffer
 from ..memory.device import DeviceMemoryResource
 from ..memory.host_arrays import contiguous
@@ -195,7 +195,7 @@ class Device:
             raise TypeError(f"set_current() takes a Context, not {type_name(ctx)}")
         if ctx.device != self:
             raise ValueError(f"set_current: {ctx!r} is a context of {ctx.device!r}, not of {self!r}")
-        before = checked.cuCtxGetCurrent().value
+        before = current_context()
         previous = Context._of(before) if before else None
         self._make_current(Context._of(ctx._handle.value))  # which nobody else closes
         return previous
@@ -206,7 +206,7 @@ class Device:
         try:
             checked.cuCtxSetCurrent(context._handle)
         except BaseException:
-            if checked.cuCtxGetCurrent() != context._handle:
+            if current_context() != context._handle.value:
                 self._context = before
             raise
 
@@ -255,7 +255,7 @@ class Device:
 
     def _in_context(self, function: Callable[..., T], *args: Any) -> T:
         """`function(context, *args)` with a context of this device current, the caller's one if it is one."""
-        current = checked.cuCtxGetCurrent().value
+        current = current_context()
         mine = self._context
         if mine is not None and mine._handle.value == current:
             return function(current, *args)
@@ -286,14 +286,14 @@ class Device:
             if options is not None:
                 raise ValueError("create_stream: options are for a new stream, and obj stands for an old one")
             return Stream._accept(obj)
-        current, mine = checked.cuCtxGetCurrent().value, self._context
+        current, mine = current_context(), self._context
         if mine is not None and mine._handle.value == current:
             return Stream._new(current, options)
         return self._in_context(Stream._new, options)
 
     def create_event(self, options: EventOptions | Mapping[str, Any] | None = None) -> Event:
         """Create an event, to be recorded with `stream.record(event)`."""
-        current, mine = checked.cuCtxGetCurrent().value, self._context
+        current, mine = current_context(), self._context
         if mine is not None and mine._handle.value == current:
             return Event._new(current, options)
         return self._in_context(Event._new, options)
@@ -342,7 +342,7 @@ class Device:
     def allocate(self, size: int, stream: Stream | IsStreamType | None = None) -> Buffer:
         """Allocate `size` bytes on the device, for later work in `stream` (None: the default stream)."""
         if stream is None:  # which is the device's own: that of a context of it
-            current, mine = checked.cuCtxGetCurrent().value, self._context
+            current, mine = current_context(), self._context
             if mine is None or mine._handle.value != current:
                 return self._in_context(self._allocate, size)
         return (self._memory_resource or self.memory_resource).allocate(size, stream=stream)
@@ -441,7 +441,7 @@ def _ordinal(device_id: Any) -> int:
 
 def _current_ordinal() -> int:
     status, device = driver.cuCtxGetDevice()
-    if status == driver.CUresult.CUDA_ERROR_INVALID_CONTEXT and not checked.cuCtxGetCurrent().value:
+    if status == driver.CUresult.CUDA_ERROR_INVALID_CONTEXT and not current_context():
         return 0
     if status:
         raise driver.libcuda.error("cuCtxGetDevice", status, {})

@@ -12,6 +12,7 @@ import threading
 from ... import driver
 from ..._ffi.interrupts import entered
 from ...driver import checked
+from ..context.current import current_context
 from ..ownership import owned
 
 _blocks: list[Block] = []  # of all threads, in the order in which they began
@@ -40,7 +41,7 @@ class Block:
         self.device_id = device_id
         self.thread = _this.thread
         self.process = owned.process
-        self.before = int(checked.cuCtxGetCurrent())
+        self.before = current_context()
 
     def begin(self, context: int) -> None:
         """Make `context` current. Raises CUDAError. Source: cuCtxSetCurrent."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...driver import CUgraph, CUgraphNode, checked
 from ..context.context import primary
-from ..context.current import initialise, owning
+from ..context.current import current_context, initialise, owning
 from ..options import accepted
 from ..ownership.graph_references import GraphOwnership
 from ..upward import upward
@@ -40,7 +40,7 @@ class GraphDefinition(NodeFactory, Drawn):
 
     def __init__(self) -> None:
         initialise()
-        context = int(checked.cuCtxGetCurrent()) or int(primary(0)._handle)
+        context = current_context() or int(primary(0)._handle)
         cell = CUgraph()
         ownership = GraphOwnership(cell)
         owning.cuGraphCreate(cell, 0)

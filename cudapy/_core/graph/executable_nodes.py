@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..._ffi.shown import type_name
 from ...driver import CUgraphExec, CUgraphNode, checked
+from ..context.current import current_context
 from ..kernels import node_parameters
 from ..kernels.kernel import Kernel
 from ..kernels.launch_config import LaunchConfig
@@ -48,7 +49,7 @@ class ExecutableGraphNode:
     @property
     def _context(self) -> int:
         """The context that the node was added in, or the current one if somebody else added it."""
-        return self._node._record.context or int(checked.cuCtxGetCurrent())
+        return self._node._record.context or current_context()
 
     def _change(self, objects: Iterable[object], function: Callable[..., object], *args: Any) -> None:
         """Have `function(handles, *args)` make the change, after which the node uses `objects`."""

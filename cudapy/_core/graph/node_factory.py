@@ -15,7 +15,7 @@ from ...driver import (
     CUgraphNodeType,
     checked,
 )
-from ..context.current import owning, with_context
+from ..context.current import current_context, owning, with_context
 from ..context.green import green_contexts, green_number
 from ..kernels import node_parameters
 from ..kernels.kernel import Kernel
@@ -132,11 +132,11 @@ class NodeFactory(NotCopyable):
 
     def _current(self) -> int:
         """The context that a new node belongs to: the current one, or that of the graph where none is."""
-        return checked.cuCtxGetCurrent().value or self._place()[0].context
+        return current_context() or self._place()[0].context
 
     def launch(self, config: LaunchConfig, kernel: Kernel, *args: Any) -> KernelNode:
         """Run a kernel, as `launch(stream, config, kernel, *args)` does. Source: cuGraphAddKernelNode."""
-        context = checked.cuCtxGetCurrent().value
+        context = current_context()
         if context:
             block = node_parameters.arguments(kernel, args)
         else:

@@ -12,6 +12,7 @@ from ...driver import (
     CUgraphNodeType,
     checked,
 )
+from ..context.current import current_context
 from ..kernels import node_parameters
 from ..kernels.kernel import Kernel
 from ..kernels.launch_config import LaunchConfig
@@ -151,7 +152,7 @@ class _EventNode(GraphNode):
 def _foreign(handle: CUevent) -> Event:
     """The event of somebody else."""
     event = object.__new__(Event)
-    event._handle, event._context = handle, int(checked.cuCtxGetCurrent())
+    event._handle, event._context = handle, current_context()
     event._options, event._ownership, event._process = EventOptions(), None, NOWHERE
     return event
 

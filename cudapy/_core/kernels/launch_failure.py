@@ -7,7 +7,8 @@ from math import prod
 from typing import TYPE_CHECKING, Any, cast
 
 from ..._bindings.errors import CUDAError
-from ...driver import CUresult, checked, libcuda
+from ...driver import CUresult, libcuda
+from ..context.current import current_context
 from ..streams.stream import Stream
 from ..upward import upward
 
@@ -55,7 +56,7 @@ _EXPLAINED = {
 
 def _wrong_context(stream: Stream) -> Iterator[str]:
     """A sentence if the stream is of another context than the current one."""
-    current = checked.cuCtxGetCurrent().value
+    current = current_context()
     if current and current != int(stream.context._handle):
         yield (
             f"The stream belongs to {stream.device!r}, in a context that is not current: call set_current() "

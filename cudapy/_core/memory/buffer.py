@@ -13,7 +13,7 @@ from ..._ffi.handles import maker
 from ..._ffi.shown import type_name
 from ...driver import CUdeviceptr, checked
 from ..closable import Closable
-from ..context.current import with_context
+from ..context.current import current_context, with_context
 from ..context.green import green_contexts, kept_number
 from ..ownership import owned
 from ..ownership.captures import Recorded, captures, is_capturing, recorded_in, too_early
@@ -163,7 +163,7 @@ class Buffer(Closable, Owned):
         quick, argument = getattr(self._resource, "_free_async", None), None
         if quick is None or stream is None or stream._address in DEFAULT_ADDRESSES:
             quick = None
-            context = context or (0 if stream is None else stream._context) or checked.cuCtxGetCurrent().value
+            context = context or (0 if stream is None else stream._context) or current_context()
             if green_contexts:
                 context = kept_number(context)
         else:

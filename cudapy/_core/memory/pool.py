@@ -22,7 +22,7 @@ from ...driver import (
     checked,
 )
 from ..closable import Closable
-from ..context.current import RelaxedCaptureMode, filling_function, owning, status_function
+from ..context.current import RelaxedCaptureMode, current_context, filling_function, owning, status_function
 from ..context.green import green_contexts, kept_number
 from ..ownership import owned
 from ..ownership.captures import captures, state
@@ -128,7 +128,7 @@ class MemoryPool(Closable, MemoryResource):
         buffer._owner = buffer._ownership = buffer._spare = None
         buffer._hold = buffer._location = buffer._descriptor = None
         if deallocation_stream is LEGACY_DEFAULT_STREAM:
-            context = checked.cuCtxGetCurrent().value
+            context = current_context()
             buffer._context = kept_number(context) if green_contexts else context
             buffer._quick = buffer._argument = None
         else:

@@ -31,12 +31,14 @@ from __future__ import annotations
 
 import atexit
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from types import FunctionType
 from typing import Any, NamedTuple
 
 from ..._bindings.errors import CUDAError
 from ..._ffi.handles import Handle
 from ..._ffi.interrupts import entered, finalizer, finish, later
+from ..._ffi.status_calls import InSlot, Releases, give_lane
 from ..._process import forks
 from ..._process.resets import in_reset
 from ...driver import CUresult, cuCtxGetDevice
@@ -219,6 +221,61 @@ def _finish(owner: Owned) -> None:
     owner._release(True)
 
 
+def own_finalizer() -> Any:
+    """A `__del__` of its own for a class of owners, which may get a lane."""
+    of_all: Any = Owned._release
+    return FunctionType(of_all.__code__, of_all.__globals__, "__del__", of_all.__defaults__)
+
+
+_templates: list[Owned] = []
+_states: list[Callable[[object], None]] = []
+
+
+def give_release_lane(
+    function: Any,
+    c_function: Any,
+    handles: Sequence[InSlot],
+    slots: Mapping[str, object],
+    gone: str = "",
+    empty: Sequence[Any] = (),
+) -> None:
+    """Have a method that releases an owner do so without a step of Python, where that is possible.
+
+    function: `close` or `__del__`; it does what is left to it, and what the C function refuses to do.
+    handles: what C gets, of which the first is what is owned. slots: what the owner's have for that; the C
+    function is all that releases it then. gone: the slot that has nothing afterwards. empty: containers that
+    have to be empty.
+    """
+    raises = function.__name__ == "close"
+
+    @entered
+    def refused(status: int, owner: Owned) -> None:
+        try:
+            owner._quick, owner._process = None, process
+            owner._release(raises)
+        except BaseException:  # the `try` is what `entered` needs
+            raise
+
+    takes = [(place, handle) for place, handle in enumerate(handles)]
+    required = {"_process": process, **slots}
+    releases = Releases(required, NOWHERE, gone)
+    _states.append(give_lane(function, c_function, takes, refused, empty=empty, releases=releases))
+    _states[-1](process if process.alive else None)
+
+
+def template(cls: type[Owned], **slots: Any) -> Any:
+    """An owner of nothing, of which machine code makes copies that own something: see `status_calls.Makes`.
+
+    slots: what all of them have in these; the others are left empty.
+    """
+    owner = _new(cls)
+    for name, value in slots.items():
+        setattr(owner, name, value)
+    owner._process = process
+    _templates.append(owner)
+    return owner
+
+
 class Ownership(Owned):
     """One thing of CUDA's, released by `function(handle, *rest)` in `context` (0: it needs none).
 
@@ -347,6 +404,8 @@ def _again(handle: object, how: Release) -> Ownership:
 def _end() -> None:
     """Give nothing back any more, of what there is now or will be."""
     process.alive = False
+    for require in _states:
+        require(None)
     deferred.clear()
 
 
@@ -357,6 +416,10 @@ def _begin_again() -> None:
     global process
     _end()
     process = Process()
+    for owner in _templates:
+        owner._process = process
+    for require in _states:
+        require(process)
 
 
 atexit.register(_end)

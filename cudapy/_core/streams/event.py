@@ -9,17 +9,24 @@ from ... import driver
 from ..._bindings.errors import CUDAError
 from ..._ffi.handles import maker
 from ..._ffi.shown import shown, type_name
-from ..._ffi.status_calls import UNSIGNED
+from ..._ffi.status_calls import UNSIGNED, Goes, InSlot, Makes, give_lane
 from ..._process.resets import in_reset
 from ...driver import CUevent, CUipcEventHandle, CUresult, checked
 from ..closable import Closable
 from ..context.context import Context, context_of, retained_contexts
-from ..context.current import filling_function, owning, status_function, with_context
+from ..context.current import (
+    c_function,
+    current_context,
+    filling_function,
+    owning,
+    status_function,
+    with_context,
+)
 from ..context.green import green_contexts, green_number, kept_number
 from ..options import accepted
 from ..ownership import owned
 from ..ownership.deferred import deferred
-from ..ownership.owned import Owned, Release, Spare
+from ..ownership.owned import Owned, Release, Spare, give_release_lane, own_finalizer, template
 from ..upward import upward
 from .event_options import EventOptions
 from .waiting import SPIN, wait
@@ -71,7 +78,7 @@ class Event(Closable, Owned):
     _options: EventOptions
 
     def __new__(cls, options: EventOptions | Mapping[str, Any] | None = None) -> Event:
-        context = checked.cuCtxGetCurrent().value
+        context = current_context()
         if context:
             return cls._new(context, options)
         return upward.device().create_event(options)
@@ -86,8 +93,7 @@ class Event(Closable, Owned):
         else:
             options = accepted(EventOptions, options)
             flags = options.flags
-        event = Event._of(context, options)
-        _create(event._handle, flags)
+        event = _made(flags, kept_number(context) if green_contexts else context, options)
         if options.ipc_enabled:  # now, since multiprocessing pickles in threads that have no context
             event._descriptor = event._described()
         return event
@@ -127,9 +133,9 @@ class Event(Closable, Owned):
 
     @staticmethod
     def _of(context: int, options: EventOptions) -> Event:
-        """An event that owns what is made in its handle."""
+        """An event that owns what is made in its handle. context: one that is kept."""
         event = _object(Event)
-        event._context = kept_number(context) if green_contexts else context
+        event._context = context
         event._options = options
         event._ownership = event._argument = event._spare = None
         event._quick = _destroys or _destroyer()
@@ -149,6 +155,8 @@ class Event(Closable, Owned):
                 return
         self._release(True)
         self._ownership = None
+
+    __del__ = own_finalizer()
 
     def _how(self) -> Release:
         return Release(green_number(self._context) if green_contexts else 0, _destroy)
@@ -250,8 +258,8 @@ class Event(Closable, Owned):
             raise ValueError(f"an ipc_descriptor of an event has {wanted} bytes, this one has {found}")
         handle = CUipcEventHandle(reserved=ipc_descriptor.reserved)
         options = EventOptions(blocking_sync=ipc_descriptor.is_blocking_sync, ipc_enabled=True)
-        context = checked.cuCtxGetCurrent().value
-        event = Event._of(context, options)
+        context = current_context()
+        event = Event._of(kept_number(context), options)
         owning.cuIpcOpenEventHandle(event._handle, handle)
         event._descriptor = ipc_descriptor
         return event
@@ -296,14 +304,50 @@ def _destroyer() -> Any:
     return _destroys
 
 
+def _made(flags: int, context: int, options: EventOptions) -> Event:
+    """A new event in `context`, which is current. Source: cuEventCreate."""
+    event = Event._of(context, options)
+    if status := (_creates or _creator())(event._handle, flags):
+        event._handle.value = 0
+        raise _not_created(status, flags)
+    return event
+
+
 def _create(handle: CUevent, flags: int) -> None:
     """Source: cuEventCreate, without what the driver's Python function checks."""
-    global _creates
-    if _creates is None:
-        _creates = filling_function("cuEventCreate", CUevent, UNSIGNED)
-    if status := _creates(handle, flags):
+    if status := (_creates or _creator())(handle, flags):
         handle.value = 0
-        raise driver.libcuda.error("cuEventCreate", CUresult(status), {"Flags": flags})
+        raise _not_created(status, flags)
+
+
+def _creator() -> Any:
+    global _creates
+    _creates = filling_function("cuEventCreate", CUevent, UNSIGNED)
+    _give_lanes()
+    return _creates
+
+
+def _not_created(status: int, flags: int) -> CUDAError:
+    return driver.libcuda.error("cuEventCreate", CUresult(status), {"Flags": flags})  # type: ignore[return-value]
+
+
+def _give_lanes() -> None:
+    """Have events made, asked and waited for without a step of Python, where that is possible."""
+
+    def not_made(status: int, flags: int, *_: object) -> None:
+        raise _not_created(status, flags)
+
+    null = template(Event, _ownership=None, _argument=None, _spare=None, _quick=_destroys or _destroyer())
+    made = Makes(null, CUevent, ("_handle", "_owed"))
+    takes = (1, UNSIGNED), (0, Goes("_context")), (0, Goes("_options"))
+    give_lane(_made, c_function("cuEventCreate"), takes, not_made, makes=made)
+    destroy, owed, not_kept = (
+        c_function("cuEventDestroy_v2"),
+        [InSlot(Event, "_owed", CUevent)],
+        {"_spare": None},
+    )
+    give_release_lane(Event.close, destroy, owed, not_kept, gone="_handle")
+    give_release_lane(Event.__del__, destroy, owed, not_kept)
 
 
 def _reopen(descriptor: IPCEventDescriptor, device_id: int) -> Event:

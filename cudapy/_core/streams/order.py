@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..._bindings.errors import CUDAError
-from ...driver import CUresult, checked
-from ..context.current import with_context
+from ...driver import CUresult
+from ..context.current import current_context, with_context
 from ..ownership.captures import is_capturing
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def queue(stream: Stream, function: Callable[..., object], *arguments: object) -
         if error.code != CUresult.CUDA_ERROR_INVALID_VALUE:
             raise
         context = stream._context or stream._asked_context()
-        if checked.cuCtxGetCurrent().value == context:
+        if current_context() == context:
             raise
         with_context(context, function, *arguments, stream._handle)
 

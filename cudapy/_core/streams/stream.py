@@ -14,7 +14,7 @@ from ..._process import environment
 from ...driver import CUevent, CUstream, CUstream_flags, checked
 from ..closable import Closable
 from ..context.context import Context
-from ..context.current import filling_function, owning, status_function
+from ..context.current import current_context, filling_function, owning, status_function
 from ..context.green import green_contexts, green_number, kept_number
 from ..options import accepted
 from ..ownership.captures import capture_of, captures, too_early
@@ -74,7 +74,7 @@ class Stream(Closable):
     _twin: Stream | None
 
     def __new__(cls, options: StreamOptions | Mapping[str, Any] | None = None) -> Stream:
-        context = checked.cuCtxGetCurrent().value
+        context = current_context()
         if context:
             return cls._new(context, options)
         return upward.device().create_stream(options=options)
