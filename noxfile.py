@@ -103,7 +103,7 @@ def cuda12(session: nox.Session) -> None:
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """ruff and mypy."""
+    """ruff, and mypy for the package, samples, benchmark and tests."""
     session.install("-e", ".[dev]")
     session.run("ruff", "check")
     session.run("ruff", "format", "--check")

@@ -188,7 +188,7 @@ def batch(files: Files) -> None:
     while len(told) < 4:
         count.value = 4
         cufile.batch_io_get_status(handle, 1, ctypes.addressof(count), events, 0)
-        told |= {event.cookie: (event.status.name, event.ret) for event in events[: count.value]}
+        told |= {event.cookie: (event.status.name, event.ret) for event in events[: count.value]}  # type: ignore[index]
     cufile.batch_io_destroy(handle)
     assert told == {i + 1: ("COMPLETE", quarter) for i in range(4)}, told
 

@@ -122,7 +122,7 @@ class FakeDriver:
         """The contexts of the calling thread, the current one last."""
         if not hasattr(self.threads, "stack"):
             self.threads.stack = []
-        return self.threads.stack  # type: ignore[no-any-return]
+        return self.threads.stack
 
     def __getitem__(self, symbol: str) -> Function:
         if symbol.endswith(("_ptsz", "_ptds")) or symbol.startswith(("cuLogs", *self.missing)):

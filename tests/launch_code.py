@@ -374,7 +374,7 @@ class Routine(lane_code.Routine):
 
 def text() -> str:
     code = Routine().write()
-    assert len(code) <= lane_code.PAGE
+    assert len(code) <= lane_code.PAGE  # type: ignore[attr-defined]
     lines = textwrap.wrap(code.hex(), 100)
     return (
         '"""The machine code of launches, for x86-64, which `python -m tests.launch_code` writes."""\n\n'

@@ -46,7 +46,7 @@ class Progress:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         file = _file(report.nodeid)
-        self._seconds[file] += report.duration
+        self._seconds[file] += report.duration  # type: ignore[assignment]
         if report.when == "call" or report.outcome != "passed":
             self._results[file][report.outcome] += 1
         if report.failed:

@@ -30,7 +30,7 @@ from cudapy.core import Device, GraphMemoryResource
 from .gpu_tier import scenarios, things
 from .gpu_tier.bench import Bench
 from .gpu_tier.machine import MIB, Holdings, holdings
-from .gpu_tier.torture import torture
+from .gpu_tier.torture import torture  # type: ignore[attr-defined]
 from .reliability.scenarios import SCENARIOS as OF_CORE
 from .reliability.world import World, world
 from .threads import at_once
@@ -110,7 +110,7 @@ def pieces(w: World | None) -> Iterator[Piece]:
     """All that can be done here."""
     for scenario in scenarios.SCENARIOS:
         if scenario not in (scenarios.one_of_everything, scenarios.garbage):  # which follow in parts
-            yield Piece(scenario.__name__, lambda bench, _, run=scenario: run(bench))
+            yield Piece(scenario.__name__, lambda bench, _, run=scenario: run(bench))  # type: ignore[misc]
     for captures in (False, True):
         name = "torture with captures" if captures else "torture"
         yield Piece(name, functools.partial(_torture, captures), alone=True)  # it changes settings of Python

@@ -149,7 +149,7 @@ def test_structs_have_the_fields_that_descr_names() -> None:
     view = StridedMemoryView.from_array_interface(array)
     assert view.dtype is not None and view.dtype.names == ("a", "b", "c")
     assert view.dtype.itemsize == array.dtype.itemsize
-    assert [view.dtype.fields[name][1] for name in "abc"] == [array.dtype.fields[name][1] for name in "abc"]
+    assert [view.dtype.fields[name][1] for name in "abc"] == [array.dtype.fields[name][1] for name in "abc"]  # type: ignore[index]
 
 
 @pytest.mark.parametrize("kind", ["f2", ">i4", "c16", "?", "S3", "U2", "M8[ns]", "m8[3us]", "V5", "i4,f8"])

@@ -101,7 +101,7 @@ def test_every_statement_runs() -> None:
 def test_history_is_of_groups() -> None:
     """Geometric means of the rows that each commit has, with the range of the processes."""
     first = of([document(2.0, commit="abc"), document(4.0, commit="abc")])
-    first.rows["launch: another"] = {"C++": [8.0, 4.0]}
+    first.rows["launch: another"] = {"C++": [8.0, 4.0]}  # type: ignore[index]
     second = of([document(1.0, commit="def")])
     kept = [first, second, of([document(3.0, commit="def", GPU="none: no driver")])]
     assert history.commits(kept) == ["abc", "def"]

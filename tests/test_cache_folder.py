@@ -358,7 +358,7 @@ def test_the_users_folder(monkeypatch: pytest.MonkeyPatch, platform, environ, ex
         monkeypatch.delenv(name, raising=False)
     for name, value in environ.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(cache_folder.sys, "platform", platform)
+    monkeypatch.setattr(cache_folder.sys, "platform", platform)  # type: ignore[attr-defined]
     assert user_cache() == expected
 
 
@@ -374,7 +374,7 @@ def test_no_home(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("CUDAPY_CACHE_DIR", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", "")
-    monkeypatch.setattr(cache_folder.os.path, "expanduser", lambda path: path)
+    monkeypatch.setattr(cache_folder.os.path, "expanduser", lambda path: path)  # type: ignore[attr-defined]
     with pytest.raises(ValueError, match="no home folder: set CUDAPY_CACHE_DIR"):
         user_cache()
 

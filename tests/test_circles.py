@@ -87,6 +87,6 @@ def test_imports_in_functions_only_fall() -> None:
 )
 def test_the_finder_of_circles(edges: str, expected: list[str]) -> None:
     graph: dict[Path, set[Path]] = {}
-    for start, end in edges.split():
+    for start, end in edges.split():  # type: ignore[str-unpack]
         graph.setdefault(Path(start), set()).add(Path(end))
     assert sorted("".join(sorted(map(str, circle))) for circle in circles(graph)) == expected

@@ -407,7 +407,7 @@ def test_headers_that_the_compiler_brought_are_part_of_the_program(tmp_path: Pat
 
 
 def test_ptx_that_the_driver_links_has_a_key_of_the_driver(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(program_key.Linker, "which_backend", lambda: "driver")
+    monkeypatch.setattr(program_key.Linker, "which_backend", lambda: "driver")  # type: ignore[attr-defined]
     monkeypatch.setattr(pathfinder, "stamp", lambda name: f"/{name} 5")
     keys = set()
     for version in (12040, 13000, 13000):
@@ -586,10 +586,10 @@ def test_a_mapping(resource: ProgramCacheResource) -> None:
         cache.clear()
         assert len(cache) == 0
     for wrong in (
-        lambda: cache[1],
-        lambda: cache.__setitem__("k", "text"),
-        lambda: "k" in cache,
-        lambda: list(cache),
+        lambda: cache[1],  # type: ignore[index]
+        lambda: cache.__setitem__("k", "text"),  # type: ignore[assignment]
+        lambda: "k" in cache,  # type: ignore[misc]
+        lambda: list(cache),  # type: ignore[call-overload]
     ):
         with pytest.raises(TypeError):
             wrong()

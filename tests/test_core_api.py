@@ -187,7 +187,7 @@ def test_options_or_a_dict_of_them(cls) -> None:
 
 
 def test_choices_are_as_good_as_their_texts() -> None:
-    from cudapy.core import typing
+    from cudapy.core import typing  # type: ignore[attr-defined]
 
     for name in typing.__all__:
         choices = getattr(typing, name)

@@ -329,16 +329,16 @@ def test_what_is_no_array() -> None:
     del incomplete.__cuda_array_interface__["shape"]
     with pytest.raises(BufferError, match="of a WithInterface is not complete: no 'shape'"):
         StridedMemoryView.from_cuda_array_interface(incomplete, -1)
-    incomplete.__cuda_array_interface__ = []
+    incomplete.__cuda_array_interface__ = []  # type: ignore[assignment]
     with pytest.raises(BufferError, match="a list, not a dict"):
         StridedMemoryView.from_cuda_array_interface(incomplete, -1)
     with pytest.raises(BufferError, match="Python objects"):
         StridedMemoryView.from_array_interface(np.zeros(3, object))
     with pytest.raises(TypeError, match="ndarray"):
-        StridedMemoryView.from_buffer(np.zeros(3), (3,), dtype="f8")  # type: ignore[arg-type]
+        StridedMemoryView.from_buffer(np.zeros(3), (3,), dtype="f8")
     view = StridedMemoryView.from_any_interface(np.zeros(3), -1)
     with pytest.raises(TypeError, match="layout"):
-        view.view((3,))  # type: ignore[arg-type]
+        view.view((3,))
     assert "float64" in repr(view)
     struct = StridedMemoryView.from_array_interface(np.zeros(3, "i4,f4"))
     with pytest.raises(BufferError, match="dtype"):
@@ -474,7 +474,7 @@ def test_elements_that_numpy_has_a_name_for_with_other_libraries() -> None:
     class Narrow:
         name, itemsize, kind, isnative = "float8_e4m3fn", 1, "V", True
 
-    assert of(Narrow()) == Element(10, 8)  # type: ignore[arg-type]
+    assert of(Narrow()) == Element(10, 8)
 
 
 def test_types_of_elements() -> None:

@@ -559,7 +559,7 @@ def test_options_are_the_flags_of_c(stub: Stub) -> None:
         for field in cls.__dataclass_fields__:
             name = "UPLOAD" if field == "upload_stream" else field.upper()
             assert cls(**{field: True}).flags == flags[prefix + name]
-    every = options.GraphCompleteOptions(True, True, True, True)  # type: ignore[arg-type]
+    every = options.GraphCompleteOptions(True, True, True, True)
     assert every.flags == 15
 
 
@@ -567,7 +567,7 @@ def test_options_may_be_a_dict(definition: Any, stub: Stub) -> None:
     for options, flags in (({"device_launch": True}, 4), ({}, 0), (None, 1)):
         definition.instantiate(options)
         call = next(call for call in stub.calls() if call.symbol == "cuGraphInstantiateWithParams")
-        assert int.from_bytes(call.arguments["instantiateParams"].memory[:8], "little") == flags
+        assert int.from_bytes(call.arguments["instantiateParams"].memory[:8], "little") == flags  # type: ignore[index]
     for wrong in ({"launch": True}, 5):
         with pytest.raises(TypeError):
             definition.instantiate(wrong)

@@ -360,7 +360,7 @@ def test_threads_allocate_side_by_side(core: Any, fake: FakeDriver) -> None:
 def test_a_resource_of_ones_own_frees_its_buffers(core: Any, fake: FakeDriver) -> None:
     freed = []
 
-    class Mine(core.MemoryResource):  # type: ignore[misc, name-defined]
+    class Mine(core.MemoryResource):  # type: ignore[misc]
         device_id, is_device_accessible, is_host_accessible = 0, True, False
 
         def allocate(self, size: int, stream: Any = None) -> Any:
@@ -381,7 +381,7 @@ def test_a_resource_of_ones_own_frees_its_buffers(core: Any, fake: FakeDriver) -
 
 
 def test_a_resource_defines_what_it_is_asked_for(core: Any, fake: FakeDriver) -> None:
-    class Mine(core.MemoryResource):  # type: ignore[misc, name-defined]
+    class Mine(core.MemoryResource):  # type: ignore[misc]
         is_host_accessible = True
 
     buffer = core.Buffer.from_handle(0x1000, 8, mr=Mine())
@@ -405,7 +405,7 @@ def test_buffers_are_equal_by_what_they_stand_for(core: Any) -> None:
 
 
 def test_derived_buffers(core: Any, fake: FakeDriver) -> None:
-    class Mine(core.Buffer):  # type: ignore[misc, name-defined]
+    class Mine(core.Buffer):  # type: ignore[misc]
         extra = 5
 
     owner = object()
@@ -421,7 +421,7 @@ def test_numpy_sees_host_memory_and_keeps_it(core: Any, how: str) -> None:
         pytest.skip("Python 3.12 is the first to ask a class for its buffer")
     host, freed = np.arange(8, dtype=np.uint8), []
 
-    class OnHost(core.MemoryResource):  # type: ignore[misc, name-defined]
+    class OnHost(core.MemoryResource):  # type: ignore[misc]
         device_id, is_device_accessible, is_host_accessible = -1, True, True
 
         def allocate(self, size: int, stream: Any = None) -> Any:

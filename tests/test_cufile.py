@@ -186,7 +186,7 @@ def test_a_struct_of_the_face_is_that_of_c(cls: Any) -> None:
 
 @pytest.mark.parametrize("cls", [cls for cls in TWINS if not is_aggregate(cls)], ids=lambda cls: cls.__name__)
 def test_an_enum_of_the_face_is_that_of_c(cls: Any) -> None:
-    ours = {name: int(value) for name, value in TWINS[cls].__members__.items()}
+    ours = {name: int(value) for name, value in TWINS[cls].__members__.items()}  # type: ignore[attr-defined]
     theirs = {name: int(value) for name, value in cls.__members__.items()}
     assert list(ours.values()) == list(theirs.values())
     assert all(c_name.endswith(name) for name, c_name in zip(ours, theirs, strict=True))
@@ -195,11 +195,11 @@ def test_an_enum_of_the_face_is_that_of_c(cls: Any) -> None:
 def test_arrays_of_structs() -> None:
     one, many = cufile.IOParams(), cufile.IOParams(3)
     assert (len(many), one.ptr, many.ptr) == (3, ctypes.addressof(one), ctypes.addressof(many))
-    many[1].cookie = 7
-    assert bytes(many) == bytes(one) + bytes(many[1]) + bytes(one) and many[1].cookie == 7
+    many[1].cookie = 7  # type: ignore[index]
+    assert bytes(many) == bytes(one) + bytes(many[1]) + bytes(one) and many[1].cookie == 7  # type: ignore[index]
     for size, error in ((0, ValueError), (-1, ValueError), (1.5, TypeError), ("x", TypeError)):
         with pytest.raises(error, match=r"size of an array of IOParams|IOParams has one item or more"):
-            cufile.IOParams(size)  # type: ignore[arg-type]
+            cufile.IOParams(size)
     with pytest.raises(TypeError, match="takes no fields"):
         cufile.IOParams(2, cookie=1)
 

@@ -67,7 +67,7 @@ KINDS = {
 def original(kind: str) -> bytes:
     if kind == "packed" and pathfinder.load("nvfatbin").major == 12:
         return fat_binary("-compress-all")
-    return KINDS[kind]()
+    return KINDS[kind]()  # type: ignore[operator]
 
 
 # -- what is whole ------------------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ class Producer:
                 if value is None:
                     setattr(tensor, name, None)
                 elif getattr(tensor, name):
-                    for i, extent in enumerate(value):  # type: ignore[arg-type]
+                    for i, extent in enumerate(value):
                         getattr(tensor, name)[i] = extent
             elif name in ("major", "minor", "flags"):
                 if managed is not None:
@@ -136,7 +136,7 @@ def survive(change: Change, versioned: bool) -> None:
     if view.size:
         size = view.layout.itemsize
         assert view.ptr > 0 and view.ptr + low * size >= 0 and view.ptr + (high + 1) * size <= 2**64
-    assert repr(view) and view.readonly == bool(int(change.get("flags") or 0) & 1 and versioned)  # type: ignore[arg-type]
+    assert repr(view) and view.readonly == bool(int(change.get("flags") or 0) & 1 and versioned)
     with contextlib.suppress(NotImplementedError):
         assert view.dtype is None or view.dtype.itemsize == view.layout.itemsize
 

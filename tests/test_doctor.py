@@ -487,7 +487,7 @@ def test_a_driver_that_gives_no_release() -> None:
         def cuDriverGetVersion(self, address: Any) -> int:
             return 999
 
-    loaded = pathfinder.Loaded("cuda", Handle(), "/lib/libcuda.so.1", "driver", None)  # type: ignore[arg-type]
+    loaded = pathfinder.Loaded("cuda", Handle(), "/lib/libcuda.so.1", "driver", None)
     assert probe._version(loaded) is None
 
 
@@ -554,7 +554,7 @@ def doctor(
     *arguments: str, cwd: Path = REPOSITORY, python: tuple[str, ...] = (), **environment: str
 ) -> tuple[int, str]:
     """The exit code and what was printed; nothing may be printed as an error."""
-    clean = {name: value for name, value in os.environ.items() if name not in machine.VARIABLES}
+    clean = {name: value for name, value in os.environ.items() if name not in machine.VARIABLES}  # type: ignore[attr-defined]
     done = subprocess.run(
         [sys.executable, *python, "-m", "cudapy", *arguments],
         cwd=cwd, env={**clean, "PYTHONPATH": str(REPOSITORY), **environment}, capture_output=True, text=True,

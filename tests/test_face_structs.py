@@ -50,7 +50,7 @@ def test_several_at_an_address(size: int) -> None:
 def test_the_memory_of_an_array_or_a_buffer() -> None:
     memory, counter = np.zeros(4 * SIZE, "u1"), np.zeros(2, "u8")
     for events in (cufile.IOEvents.from_data(memory), cufile.IOEvents.from_buffer(memory)):
-        assert len(events) == 4  # type: ignore[arg-type]
+        assert len(events) == 4
         events[3].ret += 1  # type: ignore[index]
     assert memory[-8] == 2
     cufile.OpCounter.from_data(counter).err = 7
@@ -62,7 +62,7 @@ def test_the_memory_of_an_array_or_a_buffer() -> None:
     ("make", "error", "message"),
     [
         (lambda: nvml.Memory_v2.from_ptr(0), ValueError, "must not be null"),
-        (lambda: nvml.Memory_v2.from_ptr("x"), TypeError, "interpreted as an integer"),  # type: ignore[arg-type]
+        (lambda: nvml.Memory_v2.from_ptr("x"), TypeError, "interpreted as an integer"),
         (lambda: cufile.IOEvents.from_ptr(0, 2), ValueError, "must not be null"),
         (lambda: cufile.IOEvents.from_ptr(16, 0), ValueError, "one item or more"),
         (lambda: nvml.Memory_v2.from_ptr(16, True), ValueError, "readonly must be False"),

@@ -68,7 +68,7 @@ def test_what_is_no_prototype(text: str) -> None:
 # -- enums -----------------------------------------------------------------------------------------------
 
 
-class Colour(enums.Enum):  # type: ignore[misc]
+class Colour(enums.Enum):  # type: ignore[misc, name-defined]
     """An enum with two names for one value and a negative value."""
 
     RED = 1
@@ -79,14 +79,14 @@ class Colour(enums.Enum):  # type: ignore[misc]
 
 def test_enum_members() -> None:
     assert list(Colour) == [1, 2, -1]
-    assert [member.name for member in Colour] == ["RED", "GREEN", "NONE"]
+    assert [member.name for member in Colour] == ["RED", "GREEN", "NONE"]  # type: ignore[attr-defined]
     assert list(Colour.__members__) == ["RED", "CRIMSON", "GREEN", "NONE"]
-    assert Colour.CRIMSON is Colour.RED is Colour(1) is Colour["RED"] is Colour["CRIMSON"]
+    assert Colour.CRIMSON is Colour.RED is Colour(1) is Colour["RED"] is Colour["CRIMSON"]  # type: ignore[misc]
     assert len(Colour) == 3
     assert type(Colour.RED) is Colour
     assert isinstance(Colour.RED, int)
-    assert type(Colour.RED.value) is int
-    assert (Colour.NONE.name, Colour.NONE.value) == ("NONE", -1)
+    assert type(Colour.RED.value) is int  # type: ignore[attr-defined]
+    assert (Colour.NONE.name, Colour.NONE.value) == ("NONE", -1)  # type: ignore[attr-defined]
 
 
 def test_enum_members_are_in_dir_and_cannot_change() -> None:
@@ -94,7 +94,7 @@ def test_enum_members_are_in_dir_and_cannot_change() -> None:
     with pytest.raises(AttributeError, match=r"Colour\.RED"):
         Colour.RED = 5
     with pytest.raises(KeyError):
-        Colour["BLUE"]
+        Colour["BLUE"]  # type: ignore[misc]
     Colour.note = "other attributes can be set"
     assert Colour.note == "other attributes can be set"
 
@@ -103,7 +103,7 @@ def test_enum_members_are_in_dir_and_cannot_change() -> None:
     ("value", "expected"), [(1, True), (3, False), ("GREEN", True), ("BLUE", False), (Colour.RED, True)]
 )
 def test_enum_in(value: Any, expected: bool) -> None:
-    assert (value in Colour) is expected
+    assert (value in Colour) is expected  # type: ignore[attr-defined]
 
 
 def test_unknown_value_is_a_member_named_after_its_number() -> None:
@@ -111,7 +111,7 @@ def test_unknown_value_is_a_member_named_after_its_number() -> None:
     assert type(member) is Colour
     assert (member, member.value, member.name) == (77, 77, "Colour_77")
     assert member == Colour(77)
-    assert 77 not in Colour
+    assert 77 not in Colour  # type: ignore[attr-defined]
     assert list(Colour) == [1, 2, -1]
     assert Colour(Index(2)) is Colour.GREEN
     with pytest.raises(ValueError, match="'x' is not a valid Colour"):
@@ -169,15 +169,15 @@ def test_every_enum_of_the_driver_knows_its_members() -> None:
 # -- handles ---------------------------------------------------------------------------------------------
 
 
-class First(handles.Pointer):  # type: ignore[misc]
+class First(handles.Pointer):  # type: ignore[misc, name-defined]
     """A handle of one API."""
 
 
-class Twin(First, twin=True):
+class Twin(First, twin=True):  # type: ignore[call-arg]
     """The same handle in the other API."""
 
 
-class Other(handles.Pointer):  # type: ignore[misc]
+class Other(handles.Pointer):  # type: ignore[misc, name-defined]
     """A handle of another kind."""
 
 

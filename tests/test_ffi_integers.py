@@ -42,12 +42,12 @@ def launched(stub: Stub) -> list[int]:
 
 def set_field(value: Any) -> int:
     params = driver.CUDA_KERNEL_NODE_PARAMS(gridDimX=value)
-    return params.gridDimX  # type: ignore[no-any-return]
+    return params.gridDimX
 
 
 def set_item(value: Any) -> int:
     params = driver.CUDA_EXTERNAL_MEMORY_BUFFER_DESC(reserved=[0, value])
-    return params.reserved[1]  # type: ignore[no-any-return]
+    return params.reserved[1]
 
 
 def set_handle_field(value: Any) -> int:

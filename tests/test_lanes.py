@@ -34,7 +34,7 @@ with pytest.MonkeyPatch.context() as patch:  # from here on the functions of thi
     patch.setattr(lanes, "_state", None)
     lanes.lanes()
     state = lanes._state
-lanes._state = state
+lanes._state = state  # type: ignore[attr-defined]
 needs_lanes = pytest.mark.skipif(bool(lanes.why_not()), reason=f"no fast lane: {lanes.why_not()}")
 FAILURE = 999
 VALUES = int(os.environ.get("CUDAPY_LANE_VALUES", "2"))

@@ -25,7 +25,7 @@ from cudapy.driver import CUdeviceptr, CUkernel
 CONFIG = LaunchConfig(grid=(4, 5), block=(32, 2, 3), shmem_size=7)
 
 
-class Launches(list):
+class Launches(list):  # type: ignore[type-arg]
     """What arrived: (CUlaunchConfig, function, the value of each parameter)."""
 
     status = 0
@@ -459,8 +459,8 @@ def test_a_refused_launch_is_an_error_of_the_launch(launches, stream) -> None:
     for call in (lambda: launch(stream, CONFIG, k, 1), lambda: run(1)):
         with pytest.raises(RuntimeError) as caught:
             call()
-        assert caught.value.function == "cuLaunchKernelEx"
-        assert caught.value.name == "CUDA_ERROR_LAUNCH_FAILED"
+        assert caught.value.function == "cuLaunchKernelEx"  # type: ignore[attr-defined]
+        assert caught.value.name == "CUDA_ERROR_LAUNCH_FAILED"  # type: ignore[attr-defined]
         assert "kernel='k'" in str(caught.value) and "grid=(4, 5, 1)" in str(caught.value)
     launches.status = 0
     launch(stream, CONFIG, k, 2)

@@ -54,7 +54,7 @@ def test_defaults() -> None:
 
 def test_positions_are_grid_cluster_block() -> None:
     config = LaunchConfig(1, 2, 3, 4, True, True)
-    assert (config.grid[0], config.cluster[0], config.block[0], config.shmem_size) == (1, 2, 3, 4)
+    assert (config.grid[0], config.cluster[0], config.block[0], config.shmem_size) == (1, 2, 3, 4)  # type: ignore[index]
     assert config.is_cooperative and config.programmatic_stream_serialization
 
 

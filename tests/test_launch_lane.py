@@ -37,7 +37,7 @@ def test_the_routine_is_what_its_source_says() -> None:
     assert launch_code.WHERE.read_text() == launch_code.text(), "run `python -m tests.launch_code`"
 
 
-class Steps(list):
+class Steps(list):  # type: ignore[type-arg]
     """Has the launches of a kernel noted that are not the lane's."""
 
     def __init__(self, made) -> None:
@@ -134,7 +134,7 @@ SAME = {
 @pytest.mark.parametrize("from_ptx", [False, True])
 def test_both_ways_are_the_same(launches, stream, what, from_ptx) -> None:
     """After a launch with a value of a type, values of that type and of others: the same bytes or errors."""
-    for size, before, values in SAME[what]:
+    for size, before, values in SAME[what]:  # type: ignore[attr-defined]
         for value in values:
             found = []
             for function in (launch, python_launch):

@@ -507,11 +507,11 @@ def test_a_machine_without_a_driver(monkeypatch) -> None:
     def missing() -> None:
         raise pathfinder.LibraryNotFound("cuda", (), "no driver")
 
-    monkeypatch.setattr(linker_module.driver, "cuDriverGetVersion", missing)
+    monkeypatch.setattr(linker_module.driver, "cuDriverGetVersion", missing)  # type: ignore[attr-defined]
     assert linker_module.driver_major() is None
-    monkeypatch.setattr(linker_module.driver, "cuDriverGetVersion", lambda: (0, 12040))
+    monkeypatch.setattr(linker_module.driver, "cuDriverGetVersion", lambda: (0, 12040))  # type: ignore[attr-defined]
     assert linker_module.driver_major() == 12
-    monkeypatch.setattr(linker_module.driver, "cuDriverGetVersion", lambda: (3, None))
+    monkeypatch.setattr(linker_module.driver, "cuDriverGetVersion", lambda: (3, None))  # type: ignore[attr-defined]
     assert linker_module.driver_major() is None
 
 
@@ -538,6 +538,6 @@ def test_compiler_and_linker_of_two_majors(monkeypatch) -> None:
 
 
 def test_a_linker_that_does_not_say_its_release(monkeypatch) -> None:
-    older = pathfinder.Loaded("nvJitLink", object(), "/a/libnvJitLink.so.12", "pip", 12)  # type: ignore[arg-type]
+    older = pathfinder.Loaded("nvJitLink", object(), "/a/libnvJitLink.so.12", "pip", 12)
     monkeypatch.setattr(pathfinder, "load", lambda name: older)
     assert linker_nvjitlink.tool()[:2] == ("nvJitLink 12", "/a/libnvJitLink.so.12")

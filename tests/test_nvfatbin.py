@@ -236,9 +236,9 @@ def test_bad_arguments(handle: int) -> None:
     with pytest.raises(OverflowError, match="nvFatbinAddCubin: size = -1"):
         nvfatbin.add_cubin(handle, code, -1, "90", "k")
     with pytest.raises(TypeError, match="nvFatbinAddCubin: arch must be bytes, not str"):
-        nvfatbin.nvFatbinAddCubin(handle, code, len(code), "90", None)  # type: ignore[arg-type]
+        nvfatbin.nvFatbinAddCubin(handle, code, len(code), "90", None)
     with pytest.raises(TypeError, match="nvFatbinAddCubin: arch must be bytes, not float"):
-        nvfatbin.add_cubin(handle, code, len(code), 9.0, None)  # type: ignore[arg-type]
+        nvfatbin.add_cubin(handle, code, len(code), 9.0, None)
     with pytest.raises(TypeError, match="nvFatbinAddPTX: code must be an address or a buffer, not str"):
         nvfatbin.add_ptx(handle, ptx(90).decode(), 10, "90", "k", None)
     with pytest.raises(ValueError, match="nvFatbinCreate: options holds 1 item, the call needs 2"):

@@ -122,7 +122,7 @@ def test_all_of_an_array_in_a_struct(monkeypatch: pytest.MonkeyPatch) -> None:
             return (SHORT,)
         array = (nvml.nvmlProcessDetail_v1_t * 2).from_address(
             ctypes.c_size_t.from_address(
-                plist.getPtr() + nvml.nvmlProcessDetailList_v1_t.procArray.raw.offset
+                plist.getPtr() + nvml.nvmlProcessDetailList_v1_t.procArray.raw.offset  # type: ignore[attr-defined]
             ).value
         )
         array[0].pid, array[1].pid = 7, 8
@@ -194,11 +194,11 @@ def test_twins_have_the_same_layout_and_values() -> None:
     assert len(TWINS) > 180
     for cls, twin in TWINS.items():
         if hasattr(cls, "__members__"):
-            shared = {int(member) for member in twin} - {int(member) for member in cls}
+            shared = {int(member) for member in twin} - {int(member) for member in cls}  # type: ignore[attr-defined]
             assert not shared, (cls, shared)
             continue
         assert ctypes.sizeof(cls) == ctypes.sizeof(twin), cls
-        assert cls._version_ == twin._version_
+        assert cls._version_ == twin._version_  # type: ignore[attr-defined]
         assert layout(cls) == layout(twin), cls
 
 
@@ -252,7 +252,7 @@ def layout(cls: Any) -> list[Any]:
 
 
 FACES = {
-    name: value.__kwdefaults__["function"]
+    name: value.__kwdefaults__["function"]  # type: ignore[index]
     for name, value in vars(stubbed).items()
     if inspect.isfunction(value) and "face" in (value.__kwdefaults__ or {})
 }
@@ -408,7 +408,7 @@ def test_text_of_a_struct_is_a_str() -> None:
     info = nvml.PciInfo(bus_id="0000:01:00.0")
     assert info.bus_id == "0000:01:00.0"
     assert nvml.nvmlPciInfo_t.from_buffer(info).busId == b"0000:01:00.0"
-    info.bus_id = b"x"
+    info.bus_id = b"x"  # type: ignore[assignment]
     assert info.bus_id == "x"
 
 

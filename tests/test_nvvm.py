@@ -255,10 +255,10 @@ def test_bad_arguments(program: int) -> None:
     ):
         nvvm.add_module_to_program(program, DOUBLED.decode(), len(DOUBLED), "k")
     with pytest.raises(TypeError, match="nvvmAddModuleToProgram: name must be bytes, not str"):
-        nvvm.nvvmAddModuleToProgram(program, DOUBLED, len(DOUBLED), "k")  # type: ignore[arg-type]
+        nvvm.nvvmAddModuleToProgram(program, DOUBLED, len(DOUBLED), "k")
     with pytest.raises(OverflowError, match="nvvmCompileProgram: numOptions = -1"):
         nvvm.compile_program(program, -1, [])
     with pytest.raises(ValueError, match="nvvmCompileProgram: options holds 1 item, the call needs 2"):
         nvvm.compile_program(program, 2, [ARCH])
     with pytest.raises(TypeError, match="nvvmCompileProgram: prog"):
-        nvvm.compile_program("program", 0, [])  # type: ignore[arg-type]
+        nvvm.compile_program("program", 0, [])

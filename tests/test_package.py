@@ -104,7 +104,7 @@ def test_links_of_the_readme_and_of_the_project_are_those_of_this_version(made: 
     found = metadata(made[0])
     assert found["Version"] == cudapy.__version__
     text = found.get_payload()
-    urls = dict(each.split(", ") for each in found.get_all("Project-URL"))
+    urls = dict(each.split(", ") for each in found.get_all("Project-URL"))  # type: ignore[misc]
     links = re.findall(r"\]\(([^)\s]+)\)", text)
     assert f"{urls['Source']}/blob/v{cudapy.__version__}/docs/simulator.md" in links
     assert all(re.match(r"https?://", link) for link in links)
@@ -116,7 +116,7 @@ def test_classifiers_are_true(made: tuple[Path, Path]) -> None:
     classifiers = metadata(made[0]).get_all("Classifier")
     systems = [each for each in classifiers if each.startswith("Operating System")]
     assert systems == ["Operating System :: POSIX :: Linux"]
-    assert "Typing :: Typed" in classifiers and (ROOT / "cudapy" / "py.typed").is_file()
+    assert "Typing :: Typed" in classifiers and (ROOT / "cudapy" / "py.typed").is_file()  # type: ignore[operator]
 
 
 def test_the_recipe_of_conda_asks_for_what_the_package_asks_for(made: tuple[Path, Path]) -> None:

@@ -109,7 +109,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> Here:
 
 def found(name: str, host: Host, major: int | None = None) -> list[str]:
     """What `load` would try, in order."""
-    return [c.path for c in pathfinder.candidates(LIBRARIES[name], major, host) if not c.refused]
+    return [c.path for c in pathfinder.candidates(LIBRARIES[name], major, host) if not c.refused]  # type: ignore[attr-defined]
 
 
 def files(name: str, host: Host, major: int | None = None) -> list[str]:
@@ -119,7 +119,7 @@ def files(name: str, host: Host, major: int | None = None) -> list[str]:
 
 def refused(name: str, host: Host, major: int | None = None) -> list[str]:
     """What `load` would not try, each with the reason."""
-    return [str(c) for c in pathfinder.candidates(LIBRARIES[name], major, host) if c.refused]
+    return [str(c) for c in pathfinder.candidates(LIBRARIES[name], major, host) if c.refused]  # type: ignore[attr-defined]
 
 
 # ---- Layouts ----
@@ -161,7 +161,7 @@ WINDOWS_WHEELS = [
 def test_wheels(tree: Tree, platform: str, name: str, major: int, path: str) -> None:
     file = tree.add(f"site-packages/{path}")
     host = tree.host(platform=platform)
-    first = next(c for c in pathfinder.candidates(LIBRARIES[name], None, host) if not c.refused)
+    first = next(c for c in pathfinder.candidates(LIBRARIES[name], None, host) if not c.refused)  # type: ignore[attr-defined]
     assert (first.found_by, first.path, first.major) == ("pip", file, major)
     assert files(name, host, major) == [file]
     assert files(name, host, 25 - major) == []
@@ -188,7 +188,8 @@ def test_conda(tree: Tree, name: str, platform: str, path: str) -> None:
     file = tree.add(f"conda/{path}")
     host = tree.host({"CONDA_PREFIX": str(tree.base / "conda")}, platform=platform)
     assert ("conda", file) in [
-        (c.found_by, c.path) for c in pathfinder.candidates(LIBRARIES[name], None, host)
+        (c.found_by, c.path)
+        for c in pathfinder.candidates(LIBRARIES[name], None, host)  # type: ignore[attr-defined]
     ]
 
 
@@ -212,7 +213,9 @@ def test_toolkit(tree: Tree, variable: str, name: str, platform: str, cpu: str, 
     file = tree.add(f"toolkit/{path}")
     host = tree.host({variable: str(tree.base / "toolkit")}, platform=platform, cpu=cpu)
     places = [
-        (c.found_by, c.path) for c in pathfinder.candidates(LIBRARIES[name], None, host) if not c.refused
+        (c.found_by, c.path)
+        for c in pathfinder.candidates(LIBRARIES[name], None, host)  # type: ignore[attr-defined]
+        if not c.refused
     ]
     assert [place for place in places if os.path.isabs(place[1])] == [(variable, file)]
 
@@ -230,7 +233,7 @@ def test_every_place_in_order(tree: Tree) -> None:
     local = tree.add("root/usr/local/cuda/lib64/libnvrtc.so.13")
     roots = {"CONDA_PREFIX": "conda", "CUDA_PATH": "path", "CUDA_HOME": "home"}
     host = tree.host({name: str(tree.base / folder) for name, folder in roots.items()})
-    places = [c for c in pathfinder.candidates(LIBRARIES["nvrtc"], 13, host) if not c.refused]
+    places = [c for c in pathfinder.candidates(LIBRARIES["nvrtc"], 13, host) if not c.refused]  # type: ignore[attr-defined]
     assert [(c.found_by, c.path) for c in places] == [
         ("pip", wheel),
         ("conda", conda),
@@ -273,7 +276,7 @@ def test_wsl_before_the_loader(tree: Tree) -> None:
     wsl = tree.add("root/usr/lib/wsl/lib/libcuda.so.1")
     debian = tree.add("root/usr/lib/x86_64-linux-gnu/libcuda.so.1")
     assert found("cuda", tree.host()) == [wsl, "libcuda.so.1", debian]
-    assert {c.found_by for c in pathfinder.candidates(LIBRARIES["cuda"], None, tree.host())} == {"driver"}
+    assert {c.found_by for c in pathfinder.candidates(LIBRARIES["cuda"], None, tree.host())} == {"driver"}  # type: ignore[attr-defined]
 
 
 def test_the_driver_has_no_major_and_is_not_in_wheels(tree: Tree) -> None:
@@ -282,7 +285,7 @@ def test_the_driver_has_no_major_and_is_not_in_wheels(tree: Tree) -> None:
     tree.add("root/usr/lib/libcudart.so.13")
     file = tree.add("root/usr/lib/libcuda.so.1")
     host = tree.host({"CUDA_HOME": str(tree.base / "toolkit")})
-    entries = [c for c in pathfinder.candidates(LIBRARIES["cuda"], 12, host) if not c.refused]
+    entries = [c for c in pathfinder.candidates(LIBRARIES["cuda"], 12, host) if not c.refused]  # type: ignore[attr-defined]
     assert [(c.path, c.major) for c in entries] == [("libcuda.so.1", None), (file, None)]
 
 
@@ -304,7 +307,7 @@ def test_the_driver_of_windows_only_from_system32(
 @pytest.mark.parametrize(("name", "platform"), [("cuda", "darwin"), ("nvrtc", "darwin"), ("cufile", "win32")])
 def test_a_platform_without_the_library(tree: Tree, name: str, platform: str) -> None:
     host = tree.host(platform=platform)
-    assert refused(name, host) == [str(c) for c in pathfinder.candidates(LIBRARIES[name], None, host)]
+    assert refused(name, host) == [str(c) for c in pathfinder.candidates(LIBRARIES[name], None, host)]  # type: ignore[attr-defined]
     assert refused(name, host) == [f"system {platform}: NVIDIA has no {name} for it"]
 
 
@@ -336,7 +339,7 @@ def test_nvvm_is_of_the_cuda_that_is_beside_it(tree: Tree) -> None:
     host = tree.host({"CUDA_HOME": str(tree.base / "toolkit")})
 
     def majors(major: int | None = None) -> list[int | None]:
-        return [c.major for c in pathfinder.candidates(LIBRARIES["nvvm"], major, host) if c.path == file]
+        return [c.major for c in pathfinder.candidates(LIBRARIES["nvvm"], major, host) if c.path == file]  # type: ignore[attr-defined]
 
     assert majors() == [None]
     assert majors(12) == [None]  # not known: better than nothing
@@ -830,7 +833,7 @@ def test_a_provider_replaces_what_is_loaded_and_what_is_loaded_later(
 
 def test_a_provider_needs_no_file(tree: Tree, no_system: list[str], here: Here) -> None:
     here(tree.host())
-    stand_in = pathfinder.Loaded("cuda", object(), "nowhere", "test", None)  # type: ignore[arg-type]
+    stand_in = pathfinder.Loaded("cuda", object(), "nowhere", "test", None)
     pathfinder.register("cuda", lambda major, below: stand_in)
     assert not pathfinder.is_open("cuda") and pathfinder.opened("cuda") == ()
     assert pathfinder.load("cuda") is pathfinder.load("cuda", 12) is stand_in

@@ -225,7 +225,7 @@ def test_unknown_libraries_and_those_of_other_platforms(machine: Make, opened: l
     with pytest.raises(pathfinder.DynamicLibUnknownError, match=r"no library 'cudnn': cudapy knows .*cublas"):
         pathfinder.load_nvidia_dynamic_lib("cudnn")
     with pytest.raises(pathfinder.DynamicLibUnknownError, match="no library 5"):
-        pathfinder.load_nvidia_dynamic_lib(5)  # type: ignore[arg-type]
+        pathfinder.load_nvidia_dynamic_lib(5)
     with pytest.raises(pathfinder.DynamicLibNotAvailableError, match="no cufile for Windows"):
         pathfinder.load_nvidia_dynamic_lib("cufile")
     with pytest.raises(pathfinder.UnsupportedArchError, match="Unsupported Windows Python platform tag: '"):

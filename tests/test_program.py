@@ -268,7 +268,7 @@ def test_one_name_is_one_name_expression(
     monkeypatch.setenv("CUDAPY_CACHE", "1")
     monkeypatch.setenv("CUDAPY_CACHE_DIR", str(tmp_path))
     for _ in range(2):
-        made = Program(SCALE, "c++", options()).compile("ptx", name_expressions=name)  # type: ignore[arg-type]
+        made = Program(SCALE, "c++", options()).compile("ptx", name_expressions=name)
         assert made.symbol_mapping == {name: b"_Z5scaleIiEvPT_S0_i"}
 
 

@@ -227,7 +227,7 @@ def test_libdevice_is_beside_libnvvm() -> None:
 
 
 def test_no_libdevice(monkeypatch, tmp_path) -> None:
-    library = pathfinder.Loaded("nvvm", None, str(tmp_path / "a/b/c/libnvvm.so"), "pip", 13)  # type: ignore[arg-type]
+    library = pathfinder.Loaded("nvvm", None, str(tmp_path / "a/b/c/libnvvm.so"), "pip", 13)
     monkeypatch.setattr(pathfinder, "load", lambda name: library)
     with pytest.raises(
         pathfinder.LibraryNotFound, match=r"not near .*libnvvm.so[\s\S]*pip install nvidia-nvvm"
@@ -249,7 +249,7 @@ def test_where_libdevice_is(monkeypatch, tmp_path, library, libdevice) -> None:
     folder = tmp_path / libdevice
     folder.mkdir(parents=True)
     (folder / "libdevice.10.bc").touch()
-    loaded = pathfinder.Loaded("nvvm", None, str(tmp_path / library), "pip", 13)  # type: ignore[arg-type]
+    loaded = pathfinder.Loaded("nvvm", None, str(tmp_path / library), "pip", 13)
     monkeypatch.setattr(pathfinder, "load", lambda name: loaded)
     assert Path(pathfinder.find_bitcode_lib("device")) == (folder / "libdevice.10.bc").resolve()
 

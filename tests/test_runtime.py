@@ -794,8 +794,8 @@ def test_a_missing_library_says_what_to_install(tmp_path: Path) -> None:
     vendored(name := f"cudapy_runtime_{next(numbers)}")
     rt = importlib.import_module(f"{name}.runtime")
     finder = importlib.import_module(f"{name}.pathfinder")
-    finder.this_host = lambda: finder.Host(paths=(), environ={}, root=str(tmp_path))
-    finder.open_candidate = _refuse
+    finder.this_host = lambda: finder.Host(paths=(), environ={}, root=str(tmp_path))  # type: ignore[attr-defined]
+    finder.open_candidate = _refuse  # type: ignore[attr-defined]
     with pytest.raises(RuntimeError, match=r"cudart was (not )?found") as caught:
         rt.cudaMalloc(1)
     assert "pip install nvidia-cuda-runtime for CUDA 13, or nvidia-cuda-runtime-cu12" in str(caught.value)

@@ -35,7 +35,7 @@ def is_fast(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     return True
 
 
-def symbol(name: str) -> ctypes._CFuncPtr:
+def symbol(name: str) -> ctypes._CFuncPtr:  # type: ignore[name-defined]
     return libc[name]  # a new object, which nobody else gives argtypes
 
 

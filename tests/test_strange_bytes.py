@@ -125,7 +125,7 @@ JSON = st.recursive(
 
 
 @fuzz
-@given(st.binary(max_size=60) | JSON.map(lambda x: compile_cache.json.dumps(x).encode()), st.integers(-1, 99))
+@given(st.binary(max_size=60) | JSON.map(lambda x: compile_cache.json.dumps(x).encode()), st.integers(-1, 99))  # type: ignore[attr-defined]
 def test_an_entry_is_what_was_packed_or_none(data: bytes, length: int) -> None:
     for entry in (data, b"%d\n%b" % (length, data), b"%d\n%b" % (len(data), data)):
         built = compile_cache.unpack(entry)

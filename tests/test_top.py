@@ -122,7 +122,7 @@ def test_processes_of_both_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
     }
     fake = SimpleNamespace(**{name: lambda *_, found=found: found for name, found in told.items()})
     monkeypatch.setattr(readings, "nvml", fake)
-    monkeypatch.setattr(readings.system, "get_process_name", lambda pid: f"program {pid}")
+    monkeypatch.setattr(readings.system, "get_process_name", lambda pid: f"program {pid}")  # type: ignore[attr-defined]
     first, second, third = readings._processes(3, 0)
     assert first == ProcessReading(3, 2**31 - 1, "C", None, 7, None, f"program {2**31 - 1}")
     assert (second.pid, second.kind, second.memory, second.busy) == (mine, "C+G", 5, 40)
@@ -134,7 +134,7 @@ def test_a_lost_device_does_not_hide_the_others(monkeypatch: pytest.MonkeyPatch)
     def lost(index: int) -> Any:
         raise system.GpuIsLostError(15)
 
-    monkeypatch.setattr(readings.system, "Device", lost)
+    monkeypatch.setattr(readings.system, "Device", lost)  # type: ignore[attr-defined]
     found = readings._device(1)
     assert found.index == 1 and found.problem and found.processes == ()
 

@@ -119,7 +119,7 @@ def test_nvvm_options_that_are_none_and_other_failures(
     monkeypatch.setattr(nvvm, "destroy_program", lambda program: destroyed.append(destroy(program)))
     for bad in ([1], "-g", [b"-g"], 5):
         with pytest.raises(TypeError):
-            utils.check_nvvm_compiler_options(bad)  # type: ignore[arg-type]
+            utils.check_nvvm_compiler_options(bad)
     assert destroyed == []
     monkeypatch.setattr(nvvm, "ir_version", lambda: (99, 0, 99, 0))
     with pytest.raises(nvvm.nvvmError):

@@ -60,7 +60,7 @@ def test_a_missing_function_says_which_version_has_it(older: Any) -> None:
             d.cuMemDiscardBatchAsync([], [], 0, 0, 1)
         version = r"this driver, which has CUDA \d+\.\d+: it needs CUDA 13\.0 or newer"
         assert re.fullmatch(rf'Function "cuMemDiscardBatchAsync" not found in {version}', str(caught.value))
-        assert caught.value.symbol == "cuMemDiscardBatchAsync"
+        assert caught.value.symbol == "cuMemDiscardBatchAsync"  # type: ignore[attr-defined]
     again = pickle.loads(pickle.dumps(caught.value))
     assert (str(again), again.symbol) == (str(caught.value), "cuMemDiscardBatchAsync")
     with pytest.raises(RuntimeError, match="cuMemDiscardBatchAsync"):
@@ -169,8 +169,8 @@ def test_a_linker_older_than_its_version(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_function_with_a_parameter_that_c_has_not() -> None:
-    @driver.libcuda("CUresult cuInit(unsigned int Flags)")  # type: ignore[untyped-decorator]
-    def wrong(Flag: int) -> tuple[Any]:
+    @driver.libcuda("CUresult cuInit(unsigned int Flags)")
+    def wrong(Flag: int) -> tuple[Any]:  # type: ignore[empty-body]
         """Not `Flags`."""
 
     with pytest.raises(TypeError, match="wrong: the prototype has no parameter Flag"):

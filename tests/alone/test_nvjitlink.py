@@ -328,7 +328,7 @@ def test_str_is_for_the_raising_face_only(done: Any) -> None:
     ):
         nvjitlink.nvJitLinkCreate(1, ["-arch=sm_90"])  # type: ignore[list-item]
     with pytest.raises(TypeError, match="nvJitLinkAddFile: fileName must be bytes, not str"):
-        nvjitlink.nvJitLinkAddFile(handle, 2, "a.ptx")  # type: ignore[arg-type]
+        nvjitlink.nvJitLinkAddFile(handle, 2, "a.ptx")
     with pytest.raises(TypeError, match="nvJitLinkAddData: data must be an address or a buffer, not str"):
         nvjitlink.add_data(handle, 2, "text", 4, "name")
 
@@ -346,7 +346,7 @@ def test_sizes_and_counts_are_checked(done: Any) -> None:
         nvjitlink.add_data(handle, 2, b"text", -1, "name")
     for unfit in ("1", 1.5, [1]):
         with pytest.raises(TypeError, match="nvJitLinkComplete: handle"):
-            nvjitlink.complete(unfit)  # type: ignore[arg-type]
+            nvjitlink.complete(unfit)
     with pytest.raises(TypeError, match="options must be a list of bytes"):
         nvjitlink.create(1, "-arch=sm_90")
 

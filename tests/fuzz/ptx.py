@@ -12,6 +12,7 @@ import traceback
 
 from cudapy.simulator.engine import instructions, launch, settings
 from cudapy.simulator.engine.fault import Fault
+from cudapy.simulator.engine.instructions.rule import Rule
 from cudapy.simulator.engine.module import Function, Module, PTXError
 from tests.kernels.families import chosen
 from tests.simulator.machine import Machine, ptx
@@ -39,13 +40,13 @@ def corpus() -> tuple[str, ...]:
 
 
 @functools.cache
-def rules() -> tuple[instructions.Rule, ...]:
+def rules() -> tuple[Rule, ...]:
     """Every line of the tables."""
     return tuple(rule for table in instructions.TABLES for rule in table.RULES)
 
 
 @functools.cache
-def opcodes(rule: instructions.Rule) -> tuple[str, ...]:
+def opcodes(rule: Rule) -> tuple[str, ...]:
     """What a line stands for; some of it, where that is much."""
     found = []
     for opcode in rule.opcodes():
@@ -101,7 +102,7 @@ def operand(chance: random.Random, depth: int = 0) -> str:
     return chance.choice(SPECIAL)
 
 
-def suiting(chance: random.Random, rule: instructions.Rule, groups: dict[str, str]) -> list[str]:
+def suiting(chance: random.Random, rule: Rule, groups: dict[str, str]) -> list[str]:
     """A register or a number of the right width for each operand that the table tells of."""
     found = []
     for place, slot in enumerate(rule.slots):

@@ -376,7 +376,7 @@ def test_a_copy_of_several_rows_cannot_be_changed(definition, device, stream) ->
         srcPitch=4,
         dstPitch=2,
     )
-    rows.srcDevice, rows.dstDevice = buffer.handle, int(buffer.handle) + 8
+    rows.srcDevice, rows.dstDevice = buffer.handle, int(buffer.handle) + 8  # type: ignore[assignment]
     context = driver.checked.cuCtxGetCurrent()
     driver.checked.cuGraphAddMemcpyNode(definition.handle, None, 0, rows, context)
     (node,) = definition.nodes()

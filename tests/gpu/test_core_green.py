@@ -181,7 +181,7 @@ def test_what_a_context_is_made_of(device, part, sm, few) -> None:
         (None, ValueError, "must say what of the device"),
         (ContextOptions([]), ValueError, "resources are empty"),
         (ContextOptions(part), TypeError, "must be a sequence"),
-        (ContextOptions([part, 5]), TypeError, "not int"),
+        (ContextOptions([part, 5]), TypeError, "not int"),  # type: ignore[list-item]
         (part, TypeError, "ContextOptions or a dict"),
     ):
         with pytest.raises(error, match=message):

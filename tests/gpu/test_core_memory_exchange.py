@@ -150,7 +150,7 @@ def test_memory_that_an_array_shows_is_freed_with_the_last_one(device, stream, k
         needs_driver(13, 0)
     freed, other = [], device.create_stream()
 
-    class Resource(kind):
+    class Resource(kind):  # type: ignore[misc]
         def deallocate(self, ptr, size, stream=None):
             freed.append((int(ptr), size, stream))
             super().deallocate(ptr, size, stream=stream)
@@ -159,7 +159,7 @@ def test_memory_that_an_array_shows_is_freed_with_the_last_one(device, stream, k
     stream.sync()
     address = made.handle
     np.asarray(made)[:] = 7
-    views = [WAYS[way](made), np.asarray(made)]
+    views = [WAYS[way](made), np.asarray(made)]  # type: ignore[operator]
     made.close(other)
     assert made.is_closed and made.handle == made.size == 0 and made.memory_resource is None
     with pytest.raises(RuntimeError, match="closed"):
@@ -178,7 +178,7 @@ def test_memory_is_freed_at_once_where_no_array_is_left(device, stream) -> None:
     made = LegacyPinnedMemoryResource().allocate(64)
     address = made.handle
     for way in WAYS.values():
-        way(made)
+        way(made)  # type: ignore[operator]
     gc.collect()
     made.close()
     assert driver.cuPointerGetAttribute(MEMORY_TYPE, address)[0] == driver.CUresult.CUDA_ERROR_INVALID_VALUE
@@ -500,10 +500,10 @@ class HostMemory(MemoryResource):
 
     is_device_accessible, is_host_accessible, device_id = False, True, -1
 
-    def allocate(self, size, *, stream=None):
+    def allocate(self, size, *, stream=None):  # type: ignore[override]
         raise NotImplementedError
 
-    def deallocate(self, ptr, size, *, stream=None):
+    def deallocate(self, ptr, size, *, stream=None):  # type: ignore[override]
         pass
 
 
@@ -514,7 +514,7 @@ def test_memory_that_no_kernel_can_use(stream) -> None:
     with pytest.raises(AttributeError, match="is memory that no kernel can use"):
         _ = buffer.__cuda_array_interface__
     with pytest.raises(AttributeError, match="'Buffer' object has no attribute 'nothing'"):
-        _ = buffer.nothing
+        _ = buffer.nothing  # type: ignore[attr-defined]
 
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="classes have no __buffer__ before Python 3.12")

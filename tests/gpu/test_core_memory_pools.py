@@ -108,7 +108,7 @@ def test_the_settings_of_a_pool(device, stream) -> None:
     with pytest.raises(AttributeError, match="no attribute 'colour'"):
         _ = settings.colour
     with pytest.raises(TypeError, match="integer"):
-        settings.release_threshold = "1"
+        settings.release_threshold = "1"  # type: ignore[assignment]
     assert "release_threshold=" in repr(settings) and "release_threshold" in dir(settings)
 
 
@@ -256,12 +256,12 @@ def test_advice(managed, device, advised) -> None:
     buffer.accessed_by.discard(Host())
     assert buffer.accessed_by == set()
     with pytest.raises(TypeError, match="Device or a Host"):
-        buffer.preferred_location = "moon"
+        buffer.preferred_location = "moon"  # type: ignore[assignment]
 
 
 def last_prefetch(buffer) -> tuple[int, int]:
     attribute = driver.CUmem_range_attribute
-    return tuple(
+    return tuple(  # type: ignore[return-value]
         int(driver.checked.cuMemRangeGetAttribute(4, each, buffer.handle, buffer.size))
         for each in (
             attribute.CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE,

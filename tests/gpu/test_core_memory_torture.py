@@ -77,7 +77,7 @@ class Player:
     def close(self) -> None:
         taken = self.take()
         if taken is not None:
-            taken[0].close(self.random.choice([None, *self.streams]))
+            taken[0].close(self.random.choice([None, *self.streams]))  # type: ignore[attr-defined]
 
     def cycle(self) -> None:
         stream = self.device.create_stream()
@@ -89,7 +89,7 @@ class Player:
         taken = self.take()
         if taken is not None:
             stream = self.random.choice(self.streams)
-            self.kept.append((taken[0].copy_to(stream=stream), taken[1]))
+            self.kept.append((taken[0].copy_to(stream=stream), taken[1]))  # type: ignore[attr-defined]
             for other in self.streams:
                 if other is not stream:
                     other.wait(stream)

@@ -9,7 +9,7 @@ import pytest
 
 import cudapy._core.memory.virtual as virtual_module
 from cudapy import driver
-from cudapy._core.memory.graph import owning
+from cudapy._core.memory.graph import owning  # type: ignore[attr-defined]
 from cudapy._core.memory.pointer import is_allocated
 from cudapy.core import (
     CUDAError,

@@ -50,19 +50,19 @@ MISTAKES: dict[str, tuple[Callable[[Device, Buffer, Any], Any], str]] = {
         r"Buffer\.fill: the stream is given by name: fill\(value, stream=\.\.\.\)$",
     ),
     "a shape is allocated": (
-        lambda device, buffer, stream: device.allocate((10, 10), stream=stream),  # type: ignore[arg-type]
+        lambda device, buffer, stream: device.allocate((10, 10), stream=stream),
         r"a size in bytes is one number, not \(10, 10\): the product of a shape and its itemsize",
     ),
     "a device as PyTorch writes it": (
-        lambda device, buffer, stream: Device("cuda:1"),  # type: ignore[arg-type]
+        lambda device, buffer, stream: Device("cuda:1"),
         r"Device: device_id must be the number of a device, not 'cuda:1': write Device\(1\)$",
     ),
     "a device by another name": (
-        lambda device, buffer, stream: Device("cpu"),  # type: ignore[arg-type]
+        lambda device, buffer, stream: Device("cpu"),
         r"Device: device_id must be the number of a device, not 'cpu'$",
     ),
     "a buffer among pointers to arguments": (
-        lambda device, buffer, stream: driver.cuLaunchKernel(0, 1, 1, 1, 1, 1, 1, 0, 0, [buffer], 0),  # type: ignore[list-item]
+        lambda device, buffer, stream: driver.cuLaunchKernel(0, 1, 1, 1, 1, 1, 1, 0, 0, [buffer], 0),
         r"kernelParams\[0\] must be an address or a buffer, not Buffer: give its \.handle",
     ),
     "a buffer among arguments": (
@@ -88,27 +88,27 @@ MISTAKES: dict[str, tuple[Callable[[Device, Buffer, Any], Any], str]] = {
         r"ProgramOptions has no 'standard'\. Did you mean 'std'\?",
     ),
     "shared memory as another library calls it": (
-        lambda device, buffer, stream: LaunchConfig(grid=1, block=1, shared_mem=4),  # type: ignore[arg-type]
+        lambda device, buffer, stream: LaunchConfig(grid=1, block=1, shared_mem=4),
         r"LaunchConfig has no 'shared_mem'\. Did you mean 'shmem_size'\?",
     ),
     "a number for a stream": (
-        lambda device, buffer, stream: buffer.fill(0, stream=0),  # type: ignore[arg-type]
+        lambda device, buffer, stream: buffer.fill(0, stream=0),
         r"not int: LEGACY_DEFAULT_STREAM, or Stream\.from_handle\(0\)$",
     ),
     "an array is allocated": (
-        lambda device, buffer, stream: device.allocate(np.zeros(4)),  # type: ignore[arg-type]
+        lambda device, buffer, stream: device.allocate(np.zeros(4)),
         r"in bytes is a number, not <ndarray \(4,\) float64>: its \.nbytes, or Device\.upload\(array\)",
     ),
     "a stream from text": (
-        lambda device, buffer, stream: Stream.from_handle("x"),  # type: ignore[arg-type]
+        lambda device, buffer, stream: Stream.from_handle("x"),
         r"Stream\.from_handle: handle, an address, must be an integer, not 'x'$",
     ),
     "a buffer for an address": (
-        lambda device, buffer, stream: driver.cuMemsetD8(buffer, 0, 10),  # type: ignore[arg-type]
+        lambda device, buffer, stream: driver.cuMemsetD8(buffer, 0, 10),
         r"cuMemsetD8: dstDevice: a CUdeviceptr is made from an integer, not Buffer: give its \.handle$",
     ),
     "a status and a result for the result": (
-        lambda device, buffer, stream: driver.cuMemFree((0, 1)),  # type: ignore[arg-type]
+        lambda device, buffer, stream: driver.cuMemFree((0, 1)),
         r"not tuple: unpack what a function returns, \(status, result\), or use `checked`$",
     ),
     "a function of Python for one of C": (
@@ -171,7 +171,7 @@ LAUNCHES: dict[str, tuple[Callable[[Any, Any, Any], Any], str]] = {
         r"launch takes a Kernel third, not Stream: launch\(stream, .*, kernel, \*arguments\)$",
     ),
     "its name": (
-        lambda code, kernel, stream: launch(stream, ONE, "k", 1.0),  # type: ignore[arg-type]
+        lambda code, kernel, stream: launch(stream, ONE, "k", 1.0),
         r"launch takes a Kernel third, not str: get it by code\.get_kernel\('k'\)$",
     ),
     "all of the code": (

@@ -34,7 +34,7 @@ ROW = LaunchConfig(grid=1, block=32)
 KERNEL_NODE = CUgraphNodeType.CU_GRAPH_NODE_TYPE_KERNEL
 
 
-class Calls(list):
+class Calls(list):  # type: ignore[type-arg]
     """The launches that arrive at the driver, by the function."""
 
     def function(self, name):

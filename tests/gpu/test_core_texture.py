@@ -657,7 +657,7 @@ def test_on_another_device_than_the_current_one(device, kernels, destroyed) -> N
     assert current() == int(device.context.handle)
 
 
-def everything(device) -> list:
+def everything(device) -> list:  # type: ignore[type-arg]
     """One of each kind, what is made of others last."""
     array = device.create_opaque_array(OpaqueArrayOptions((4,), "float32", 1, True))
     levels = device.create_mipmapped_array(MipmappedArrayOptions((4,), "float32", 1, 2))

@@ -131,7 +131,7 @@ def test_what_is_no_name(device, kind) -> None:
 
 
 def loaded(code: ObjectCode) -> bool:
-    return any(each() is code for each in object_code.loaded.values())
+    return any(each() is code for each in object_code.loaded.values())  # type: ignore[attr-defined]
 
 
 def compiled() -> ObjectCode:

@@ -63,7 +63,7 @@ def attributes(order: int = STREAM, flags: int = 0) -> CUmemcpyAttributes:
 
 def place(pointer: Any, row: int = 0, layer: int = 0, kind: int = POINTER) -> CUmemcpy3DOperand:
     operand = CUmemcpy3DOperand(type=kind)
-    operand.op.ptr.ptr, operand.op.ptr.rowLength, operand.op.ptr.layerHeight = int(pointer), row, layer
+    operand.op.ptr.ptr, operand.op.ptr.rowLength, operand.op.ptr.layerHeight = int(pointer), row, layer  # type: ignore[assignment]
     return operand
 
 

@@ -224,7 +224,7 @@ def test_instances_for_kernels(graphs: Graphs) -> None:
         node = ok(driver.cuGraphAddMemcpyNode(graph, [], 0, copy, ok(driver.cuCtxGetCurrent())))
         assert instantiated(graph) == (False, Result.CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED)
         ok(driver.cuGraphDestroyNode(node))
-        copy.dstMemoryType, copy.dstDevice = CUmemorytype.CU_MEMORYTYPE_DEVICE, int(pointer) + 32
+        copy.dstMemoryType, copy.dstDevice = CUmemorytype.CU_MEMORYTYPE_DEVICE, int(pointer) + 32  # type: ignore[assignment]
         copy.WidthInBytes = 32
         ok(driver.cuGraphAddMemcpyNode(graph, [], 0, copy, ok(driver.cuCtxGetCurrent())))
         assert instantiated(graph)[0]

@@ -79,10 +79,10 @@ class TestExceptions:
         with pytest.raises(RuntimeError) as caught:
             driver.checked.cuDeviceGet(4096)
         error = caught.value
-        assert (error.code, error.name, error.function) == (101, "CUDA_ERROR_INVALID_DEVICE", "cuDeviceGet")
+        assert (error.code, error.name, error.function) == (101, "CUDA_ERROR_INVALID_DEVICE", "cuDeviceGet")  # type: ignore[attr-defined]
         assert "ordinal=4096" in str(error)
         again = pickle.loads(pickle.dumps(error))
-        assert (str(again), again.code) == (str(error), error.code)
+        assert (str(again), again.code) == (str(error), error.code)  # type: ignore[attr-defined]
 
     def test_results_come_without_the_status(self) -> None:
         assert driver.checked.cuDeviceGet(0) == 0

@@ -299,7 +299,7 @@ class TestNodesOfAnInstance:
                 operation=CUstreamBatchMemOpType.CU_STREAM_MEM_OP_WRITE_VALUE_32
             )
             operation.writeValue.address = pointer
-            operation.writeValue.value = value
+            operation.writeValue.value = value  # type: ignore[assignment]
             return CUDA_BATCH_MEM_OP_NODE_PARAMS(ctx=context, count=1, paramArray=[operation])
 
         with memory(64) as pointer:

@@ -254,8 +254,8 @@ def test_batch_of_memory_operations(graph: CUgraph, context: CUcontext) -> None:
         operations = []
         for i, value in enumerate(values):
             write = CUstreamBatchMemOpParams(operation=CUstreamBatchMemOpType.CU_STREAM_MEM_OP_WRITE_VALUE_32)
-            write.writeValue.address = int(pointer) + 4 * i
-            write.writeValue.value = value
+            write.writeValue.address = int(pointer) + 4 * i  # type: ignore[assignment]
+            write.writeValue.value = value  # type: ignore[assignment]
             operations.append(write)
         return CUDA_BATCH_MEM_OP_NODE_PARAMS(ctx=context, count=len(values), paramArray=operations)
 
@@ -307,7 +307,7 @@ class TestAnyNode:
             nodes.append(self.add(graph, form, nodes[-1:], copy))
 
             call = CUgraphNodeParams(type=Kind.CU_GRAPH_NODE_TYPE_HOST)
-            call.host.fn = note
+            call.host.fn = note  # type: ignore[assignment]
             call.host.userData = 3
             nodes.append(self.add(graph, form, nodes[-1:], call))
 

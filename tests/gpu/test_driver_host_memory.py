@@ -79,7 +79,7 @@ class TestPageLocked:
 
     def test_plain_allocation(self) -> None:
         with owned(driver.cuMemAllocHost(256), driver.cuMemFreeHost) as host:
-            words(host, 64)[:] = range(64)
+            words(host, 64)[:] = range(64)  # type: ignore[call-overload]
             assert ok(driver.cuMemHostGetDevicePointer(host, 0)) == host
             start, size = ok(driver.cuMemGetAddressRange(host))
             assert start == host and size >= 256
@@ -144,7 +144,7 @@ class TestManaged:
 
     def test_host_and_device_share_it(self, managed: CUdeviceptr) -> None:
         view = words(int(managed), 64)
-        view[:] = range(64)
+        view[:] = range(64)  # type: ignore[call-overload]
         launch(function("add"), 64, (int(managed), 100), (ctypes.c_void_p, ctypes.c_int))
         ok(driver.cuCtxSynchronize())
         assert list(view) == list(range(100, 164))

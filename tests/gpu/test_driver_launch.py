@@ -179,7 +179,7 @@ class TestShape:
         "shape", [(0, 1, 1, 1, 1, 1), (1, 1, 1, 0, 1, 1), (1, 1, 1, 2048, 1, 1), (1, 70000, 1, 1, 1, 1)]
     )
     def test_impossible(self, shape: tuple[int, ...]) -> None:
-        status = driver.cuLaunchKernel(function("bump"), *shape, 0, 0, None, None)
+        status = driver.cuLaunchKernel(function("bump"), *shape, 0, 0, None, None)  # type: ignore[call-arg]
         assert status == (CUresult.CUDA_ERROR_INVALID_VALUE,)
 
     def test_a_dimension_too_wide_for_c_is_refused(self) -> None:

@@ -112,7 +112,7 @@ def test_fills_of_a_rectangle(queued: bool) -> None:
             start = int(pointer) + 256 * i
             ok(later(start, 64, 9, 2, 3, queue) if queued else now(start, 64, 9, 2, 3))
         for i, dtype in enumerate([np.uint8, np.uint16, np.uint32]):
-            rows = np.reshape(read(int(pointer) + 256 * i, 256 // dtype().itemsize, dtype), (4, -1))
+            rows = np.reshape(read(int(pointer) + 256 * i, 256 // dtype().itemsize, dtype), (4, -1))  # type: ignore[attr-defined]
             assert rows[:3, :2].tolist() == [[9, 9]] * 3
             assert rows.sum() == 54
 

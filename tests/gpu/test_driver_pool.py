@@ -105,7 +105,7 @@ def test_a_threshold_keeps_memory_until_it_is_trimmed(pool: CUmemoryPool) -> Non
     ],
 )
 def test_reuse_policies_are_on_at_first(pool: CUmemoryPool, name: str) -> None:
-    policy = Attribute[name]
+    policy = Attribute[name]  # type: ignore[type-arg, valid-type]
     assert get(pool, policy) == 1
     ok(driver.cuMemPoolSetAttribute(pool, policy, 0))
     assert get(pool, policy) == 0

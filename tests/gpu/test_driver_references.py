@@ -257,7 +257,7 @@ def texels_and_values(dtype: Any, channels: int, flags: int) -> tuple[Any, Any]:
     values = np.zeros((6, 4), np.uint32 if flags else np.float32)
     values[:4, :channels] = texels.reshape(4, channels)
     if dtype == np.uint8 and not flags:
-        values /= np.float32(255)
+        values /= np.float32(255)  # type: ignore[misc]
     return texels, values
 
 

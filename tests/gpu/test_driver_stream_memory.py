@@ -29,16 +29,16 @@ WRITE = CUstreamWriteValue_flags.CU_STREAM_WRITE_VALUE_DEFAULT
 
 def write_operation(address: int, value: int) -> CUstreamBatchMemOpParams:
     made = CUstreamBatchMemOpParams(operation=Operation.CU_STREAM_MEM_OP_WRITE_VALUE_32)
-    made.writeValue.address = address
-    made.writeValue.value = value
+    made.writeValue.address = address  # type: ignore[assignment]
+    made.writeValue.value = value  # type: ignore[assignment]
     made.writeValue.flags = WRITE
     return made
 
 
 def wait_operation(address: int, value: int, flags: int) -> CUstreamBatchMemOpParams:
     made = CUstreamBatchMemOpParams(operation=Operation.CU_STREAM_MEM_OP_WAIT_VALUE_32)
-    made.waitValue.address = address
-    made.waitValue.value = value
+    made.waitValue.address = address  # type: ignore[assignment]
+    made.waitValue.value = value  # type: ignore[assignment]
     made.waitValue.flags = flags
     return made
 
@@ -71,7 +71,7 @@ def test_waits(flag: str, wanted: int, too_little: int, enough: int) -> None:
     with memory(16) as word, memory(16) as result, stream() as waits, stream() as writes:
         ok(driver.cuStreamWriteValue32(writes, word, too_little, WRITE))
         ok(driver.cuStreamSynchronize(writes))
-        ok(driver.cuStreamWaitValue32(waits, word, wanted, Wait[flag]))
+        ok(driver.cuStreamWaitValue32(waits, word, wanted, Wait[flag]))  # type: ignore[misc, valid-type]
         ok(driver.cuStreamWriteValue32(waits, result, 1, WRITE))
         pending = driver.cuStreamQuery(waits)
         ok(driver.cuStreamWriteValue32(writes, word, enough, WRITE))

@@ -124,7 +124,7 @@ class TestOneDimension:
     def test_outside(self, array: CUarray, name: str, expected: list[float]) -> None:
         rules = sampling(
             Filter.CU_TR_FILTER_MODE_POINT,
-            Address[name],
+            Address[name],  # type: ignore[misc, valid-type]
             CU_TRSF_NORMALIZED_COORDINATES,
             borderColor=[7, 7, 7, 7],
         )

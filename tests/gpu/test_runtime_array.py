@@ -33,7 +33,7 @@ TO, FROM = Kind.cudaMemcpyHostToDevice, Kind.cudaMemcpyDeviceToHost
 def words(channels: int = 1) -> cudaChannelFormatDesc:
     """The format of elements of signed 32-bit numbers."""
     bits = [32] * channels + [0] * (4 - channels)
-    return ok(rt.cudaCreateChannelDesc(*bits, cudaChannelFormatKind.cudaChannelFormatKindSigned))
+    return ok(rt.cudaCreateChannelDesc(*bits, cudaChannelFormatKind.cudaChannelFormatKindSigned))  # type: ignore[call-arg]
 
 
 def array(width: int, height: int, flags: int = 0) -> Any:

@@ -263,7 +263,7 @@ def test_any_node(graph: cudaGraph_t, form: str) -> None:
         add(copy)
 
         call = cudaGraphNodeParams(type=Kind.cudaGraphNodeTypeHost)
-        call.host.fn, call.host.userData = note, 3
+        call.host.fn, call.host.userData = note, 3  # type: ignore[assignment]
         add(call)
 
         record = cudaGraphNodeParams(type=Kind.cudaGraphNodeTypeEventRecord)

@@ -53,7 +53,7 @@ class TestPageLocked:
 
     def test_plain_allocation(self) -> None:
         with owned(rt.cudaMallocHost(256), rt.cudaFreeHost) as host:
-            words(host, 64)[:] = range(64)
+            words(host, 64)[:] = range(64)  # type: ignore[call-overload]
             assert ok(rt.cudaHostGetDevicePointer(host, 0)) == host
         assert rt.cudaHostAlloc(256, 1 << 20) == (cudaError_t.cudaErrorInvalidValue, None)
 
@@ -100,7 +100,7 @@ class TestManaged:
 
     def test_host_and_device_share_it(self, managed: int) -> None:
         view = words(managed, 64)
-        view[:] = range(64)
+        view[:] = range(64)  # type: ignore[call-overload]
         add = kernel("add")
         launch(add, 64, (managed, 100), (ctypes.c_void_p, ctypes.c_int))
         ok(rt.cudaDeviceSynchronize())

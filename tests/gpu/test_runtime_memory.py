@@ -95,7 +95,7 @@ class TestCopies:
             owned(rt.cudaMallocHost(128), rt.cudaFreeHost) as host,
             stream() as queue,
         ):
-            view = np.frombuffer(words(host, 32), np.int32)
+            view = np.frombuffer(words(host, 32), np.int32)  # type: ignore[call-overload]
             view[:] = [*range(16), *[0] * 16]
             with held(queue):
                 ok(rt.cudaMemcpyAsync(pointer, host, 64, Kind.cudaMemcpyHostToDevice, queue))

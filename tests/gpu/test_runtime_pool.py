@@ -109,7 +109,7 @@ def test_a_threshold_keeps_memory_until_it_is_trimmed(pool: cudaMemPool_t) -> No
     "name", ["FollowEventDependencies", "AllowOpportunistic", "AllowInternalDependencies"]
 )
 def test_reuse_policies_are_on_at_first(pool: cudaMemPool_t, name: str) -> None:
-    policy = Attribute[f"cudaMemPoolReuse{name}"]
+    policy = Attribute[f"cudaMemPoolReuse{name}"]  # type: ignore[misc, valid-type]
     assert get(pool, policy) == 1
     ok(rt.cudaMemPoolSetAttribute(pool, policy, 0))
     assert get(pool, policy) == 0

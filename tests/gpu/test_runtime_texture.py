@@ -117,7 +117,7 @@ class TestTwoDimensions:
         [("Clamp", [0, 3]), ("Wrap", [3, 0]), ("Mirror", [0, 3]), ("Border", [7, 7])],
     )
     def test_outside(self, array: Any, name: str, expected: list[float]) -> None:
-        mode = Address[f"cudaAddressMode{name}"]
+        mode = Address[f"cudaAddressMode{name}"]  # type: ignore[misc, valid-type]
         rules = sampling(POINT, mode, normalizedCoords=1, borderColor=[7, 7, 7, 7])
         with texture(of_array(array), rules) as made:
             assert sample("sample", made, [(-0.125, 0.25), (1.125, 0.25)]) == expected

@@ -240,14 +240,14 @@ def test_streams(device: Device) -> None:
     stream.sync()
     assert get(0) == 0 and values(x) == [6]
     with pytest.raises(TypeError, match=r"set_stream: an? int has no __cuda_stream__\(\)"):
-        cudapy.triton.set_stream(5)  # type: ignore[arg-type]
+        cudapy.triton.set_stream(5)
 
 
 def test_the_stream_of_pytorch(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     used = False
     torch = SimpleNamespace(cuda=SimpleNamespace(is_initialized=lambda: used))
     torch._C = SimpleNamespace(_cuda_getCurrentRawStream=lambda device: 1000 + device)
-    monkeypatch.setitem(sys.modules, "torch", torch)  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "torch", torch)
     assert _Driver.get_current_stream(3) == 0
     assert hasattr(_Driver.get_device_interface(), "Event")
     used = True
@@ -363,6 +363,6 @@ def test_releases(release: str, known: bool, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_no_triton(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "triton", None)  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "triton", None)
     with pytest.raises(ImportError, match="triton"):
         cudapy.triton.install()

@@ -27,7 +27,7 @@ class Case(NamedTuple):
 
     kind: str
     dtype: str
-    count: int
+    count: int  # type: ignore[assignment]
     in_place: bool = False
     op: str = ""
     root: int = 0
@@ -89,7 +89,7 @@ class Segment(NamedTuple):
     """`count` numbers, which repeat those of one period."""
 
     values: Any
-    count: int
+    count: int  # type: ignore[assignment]
 
     def raw(self, code: Coding) -> Any:
         """All of them as they lie in memory."""

@@ -125,7 +125,7 @@ def main(size: str) -> int:
         """A rank of PyTorch's may have failed, for which the others would wait: the other figures count."""
         why = f"it did not end in {PYTORCH:g} s"
         print(
-            json.dumps({**found, "speed": {**found["speed"], "torch.distributed": (why, "", True)}}),
+            json.dumps({**found, "speed": {**found["speed"], "torch.distributed": (why, "", True)}}),  # type: ignore[dict-item]
             flush=True,
         )
         os._exit(0)
@@ -135,7 +135,7 @@ def main(size: str) -> int:
     timer.start()
     peer = nccl_torch.beside(comm, size == "small")
     timer.cancel()
-    found["speed"].update(peer)
+    found["speed"].update(peer)  # type: ignore[attr-defined]
     comm.close()
     print(json.dumps(found))
     return 0

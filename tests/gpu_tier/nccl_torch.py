@@ -79,7 +79,8 @@ def _compared(
         "torch.distributed.all_reduce": lambda: distributed.all_reduce(tensor),
     }
     times = in_turns(
-        {name: lambda call=call: _host(call, stream, batch) for name, call in calls.items()}, rounds
+        {name: lambda call=call: _host(call, stream, batch) for name, call in calls.items()},  # type: ignore[misc]
+        rounds,
     )
     peer = times.pop("torch.distributed.all_reduce")
     library = ".".join(str(part) for part in torch.cuda.nccl.version())

@@ -36,7 +36,7 @@ from cudapy.pathfinder import LibraryNotFound
 
 from . import things
 from .bench import SOURCE, Bench, content
-from .torture import torture
+from .torture import torture  # type: ignore[attr-defined]
 
 COUNT = 1024
 

@@ -87,7 +87,7 @@ def of_memory(scale: Scale) -> Iterator[Figure]:
         gc.collect()
         stream.sync()
         pool.trim()
-        device.memory_resource.trim()
+        device.memory_resource.trim()  # type: ignore[attr-defined]
         device.sync()
         yield judged(
             f"memory asked for {how}, {much}",

@@ -106,9 +106,9 @@ def build(what: Spec, package: ModuleType) -> Any:
             "bytearray": SHARED,
             "memoryview": memoryview(SHARED),
             "ctypes": ctypes.c_void_p(0x0102030405060708),
-        }[rest[0]]
+        }[rest[0]]  # type: ignore[index]
     return {"index": Index, "int": Int, "pointed": Pointed, "bytearray": bytearray, "ctypes": ctypes.c_int}[
-        kind
+        kind  # type: ignore[index]
     ](rest[0])
 
 
@@ -168,7 +168,7 @@ def attributes(api: str, name: str) -> Iterator[tuple[str, dict[str, Spec]]]:
     if hasattr(function, "__declaration__"):
         key, types = attribute_types(function) or ("", {})
         for member in types:
-            yield f"of {key}={member.name}", right_arguments(function, member)[0]
+            yield f"of {key}={member.name}", right_arguments(function, member)[0]  # type: ignore[attr-defined]
 
 
 def forms(p: Parameter, right: Spec) -> Iterator[tuple[str, Spec]]:

@@ -42,7 +42,7 @@ def stub(folder: Path) -> dict[str, Path]:
     """A stub libcuda that answers cuGetProcAddress with its own functions, and one of libcudart, for us."""
     rows = []
     for symbol, function in declared(source("driver")).items():
-        base, _, version = re.fullmatch(r"(\w+?)(_v(\d+))?", symbol).groups()  # type: ignore[union-attr]
+        base, _, version = re.fullmatch(r"(\w+?)(_v(\d+))?", symbol).groups()
         major, minor = (function.__declaration__.since or "0.0").split(".")
         rows.append((base, int(major) * 1000 + int(minor) * 10, int(version or 1), symbol))
     recorded = {"cuGetProcAddress_v2": "cuGetProcAddress_v2_recorded"}

@@ -43,7 +43,7 @@ def parameters(function: Any) -> str:
     for parameter in found:
         if parameter.name in ("self", "cls"):
             continue
-        stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+        stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")  # type: ignore[call-overload]
         if parameter.kind is parameter.KEYWORD_ONLY and not named:
             names.append("*")
         named = named or stars == "*" or parameter.kind is parameter.KEYWORD_ONLY

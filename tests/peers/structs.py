@@ -117,7 +117,7 @@ def values(field: Any) -> Iterator[tuple[str, Any]]:
         yield "tuple", ["tuple", [one]]
     elif isinstance(field, fields.Text):
         for form in (b"text", None, "text", ["bytearray", b"text"]):
-            yield f"{form}", form
+            yield f"{form}", form  # type: ignore[str-bytes-safe]
 
 
 def fields_of(name: str) -> Iterator[tuple[str, str, Any]]:
@@ -183,7 +183,7 @@ def compare(name: str, theirs: ModuleType, facts: Facts) -> Iterator[str]:
         if peer is None or DELIBERATE.search(f"{struct}.{label}"):
             continue
         _, cls, path, field, value = ours_attempt.args
-        size = min(ctypes.sizeof(cls), theirs.sizeof(peer))  # type: ignore[attr-defined]
+        size = min(ctypes.sizeof(cls), theirs.sizeof(peer))
         try:
             wanted = attempt(theirs, peer, path, field, value, size)
         except AttributeError:
@@ -214,11 +214,11 @@ def handle_facts(package: ModuleType, name: str) -> Any:
         try:
             facts[str(form)] = int(cls(build(form, package)))
         except Exception as error:
-            facts[str(form)] = type(error).__name__
+            facts[str(form)] = type(error).__name__  # type: ignore[assignment]
     made = cls(5)
-    facts["equal"] = made == cls(5), made != cls(6), made == cls(6), made == None  # noqa: E711
+    facts["equal"] = made == cls(5), made != cls(6), made == cls(6), made == None  # type: ignore[assignment]  # noqa: E711
     facts["hash"] = hash(made) == hash(cls(5))
-    facts["repr"] = repr(made)
+    facts["repr"] = repr(made)  # type: ignore[assignment]
     facts["alias"] = int(cls(_ptr=made.getPtr()))
     facts["copy"] = int(cls(made))
     return facts
@@ -243,11 +243,11 @@ def compare_enums(ours: ModuleType, theirs: ModuleType) -> Iterator[str]:
     for name, cls in sorted(vars(ours).items()):
         peer = getattr(theirs, name, None)
         if isinstance(cls, type) and issubclass(cls, enums.Enum) and isinstance(peer, type):
-            for member, value in peer.__members__.items():
-                if member not in cls.__members__ or int(cls[member]) != int(value):
-                    yield f"{name}.{member}: {cls.__members__.get(member)!r}, not {value!r}"
-                elif cls[member].name != value.name:
-                    yield f"{name}.{member} is called {cls[member].name}, not {value.name}"
+            for member, value in peer.__members__.items():  # type: ignore[attr-defined]
+                if member not in cls.__members__ or int(cls[member]) != int(value):  # type: ignore[attr-defined, index]
+                    yield f"{name}.{member}: {cls.__members__.get(member)!r}, not {value!r}"  # type: ignore[attr-defined]
+                elif cls[member].name != value.name:  # type: ignore[index]
+                    yield f"{name}.{member} is called {cls[member].name}, not {value.name}"  # type: ignore[index]
 
 
 def compare_constants(ours: ModuleType, theirs: ModuleType) -> Iterator[str]:

@@ -28,7 +28,7 @@ def w() -> Iterator[World]:
 def test_devices_are_reset_in_the_middle_of_a_scenario(
     w: World, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    scenario, reports = SCENARIOS[name], []  # type: ignore[var-annotated]
+    scenario, reports = SCENARIOS[name], []
     monkeypatch.setattr(sys, "unraisablehook", lambda args: reports.append(args.exc_value))
     names = calls_of(w, scenario)
     last = {function: number for number, function in enumerate(names, 1) if not function.startswith("nv")}
@@ -68,7 +68,7 @@ def test_the_primary_context_is_reset_in_the_middle_of_a_scenario(
     w: World, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With it went what is finalized afterwards, which says nothing, whatever context is current then."""
-    scenario, reports = SCENARIOS[name], []  # type: ignore[var-annotated]
+    scenario, reports = SCENARIOS[name], []
     monkeypatch.setattr(sys, "unraisablehook", lambda args: reports.append(args.exc_value))
     names = calls_of(w, scenario)
     last = {function: number for number, function in enumerate(names, 1) if not function.startswith("nv")}

@@ -114,7 +114,7 @@ def test_a_mixture_is_said_where_linking_fails(monkeypatch: pytest.MonkeyPatch) 
     }
     said = {}
     for major, compiler in compilers.items():
-        monkeypatch.setattr(linker_nvjitlink.pathfinder, "locate", lambda name, found=compiler: found)
+        monkeypatch.setattr(linker_nvjitlink.pathfinder, "locate", lambda name, found=compiler: found)  # type: ignore[attr-defined]
         with pytest.raises(LinkError) as caught:
             Linker(ObjectCode.from_cubin(b"not a cubin"), options=LinkerOptions(arch="sm_90")).link("cubin")
         assert f"With: nvJitLink {real.major}." in str(caught.value) and real.path in str(caught.value)

@@ -64,7 +64,7 @@ def cursors(name: str) -> dict[str, Any]:
 def part(name: str) -> ModuleType:
     """A module of cudapy, with all of its names, as it would be on Windows: `part("driver")`."""
     real = ctypes.c_long, ctypes.c_ulong
-    ctypes.c_long, ctypes.c_ulong = ctypes.c_int, ctypes.c_uint  # type: ignore[misc]
+    ctypes.c_long, ctypes.c_ulong = ctypes.c_int, ctypes.c_uint  # type: ignore[assignment, misc]
     try:
         made = importlib.import_module(f"{vendored('cudapy_windows').__name__}.{name}")
         dir(made)  # has the types made

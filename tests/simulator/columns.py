@@ -10,7 +10,7 @@ import itertools
 from typing import NamedTuple
 
 from cudapy.simulator.engine import instructions
-from cudapy.simulator.engine.instructions.rule import Slot
+from cudapy.simulator.engine.instructions.rule import Rule, Slot
 from cudapy.simulator.engine.ptx.types import TYPES
 
 KERNEL_COLUMNS = 16
@@ -32,14 +32,14 @@ class Column(NamedTuple):
         return ".approx" in self.name or ".full" in self.name
 
 
-def _of_slot(rule: instructions.Rule, slot: Slot, opcode: str, groups: dict[str, str]) -> str:
+def _of_slot(rule: Rule, slot: Slot, opcode: str, groups: dict[str, str]) -> str:
     """The type of an operand: of halves that of the opcode, where the table has their bits."""
     name = rule.slot_type(slot, groups).name
     of_opcode = opcode.split(".")[-2] if rule.name == "set" and slot.name == "d" else groups.get("T", "")
     return of_opcode if of_opcode.removeprefix("b") in ("f16", "f16x2") and name in ("b16", "b32") else name
 
 
-def _of_rule(rule: instructions.Rule, opcode: str) -> Column | None:
+def _of_rule(rule: Rule, opcode: str) -> Column | None:
     match = instructions.match(opcode)
     if match is None or match.rule is not rule:
         return None  # another line of the table has it

@@ -71,7 +71,7 @@ PROGRAMS: list[tuple[Any, list[dict[str, Any]]]] = [
         [{"swizzle": width, "step": step} for width, step in ((0, 0), (32, 0), (64, 1), (128, 0), (128, 3))],
     ),
     (test_warpgroups.test_the_other_way_round, [{"swizzle": width} for width in SWIZZLES]),
-    *(
+    *(  # type: ignore[list-item]
         (test, [{}])
         for test in (
             test_warpgroups.test_bfloats,
@@ -165,7 +165,7 @@ def _encoded(tensor: TensorMap) -> Any:
     strides = tensor.strides or (-(-row // 16) * 16,)  # one dimension has none, but null is refused
     head = kind, len(tensor.sizes), tensor.address, tensor.sizes, strides
     if tensor.is_windowed:
-        return cu.cuTensorMapEncodeIm2col(*head, tensor.lower, tensor.upper, *tensor.box, *last)
+        return cu.cuTensorMapEncodeIm2col(*head, tensor.lower, tensor.upper, *tensor.box, *last)  # type: ignore[call-arg]
     return cu.cuTensorMapEncodeTiled(*head, tensor.box, *last)
 
 

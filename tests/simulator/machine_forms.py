@@ -42,7 +42,7 @@ class Form(NamedTuple):
         return f"{self.opcode} {', '.join(operands)};"
 
     def _operand(self, chance: random.Random | None, place: int, name: str, counts: dict[str, int]) -> str:
-        kind = instructions.rule.TYPES[name]
+        kind = instructions.rule.TYPES[name]  # type: ignore[attr-defined]
         letter = (
             FLOATS.get(kind.size, "h")
             if kind.kind == "f"
@@ -94,7 +94,7 @@ def forms() -> tuple[Form, ...]:
                 types = [rule.slot_type(slot, match.groups).name for slot in rule.slots]
                 if match.groups.get("combine") and rule.name != "lop3":
                     types.append("pred")
-                if any(instructions.rule.TYPES[one].size > 8 for one in types):
+                if any(instructions.rule.TYPES[one].size > 8 for one in types):  # type: ignore[attr-defined]
                     continue
                 form = Form(opcode, tuple(types))
                 found.append((form, match))

@@ -372,7 +372,7 @@ def test_a_fault_is_recorded_before_anybody_meets_it(monkeypatch: pytest.MonkeyP
     owner = work.Faults()
     met: list[object] = []
     monkeypatch.setattr(findings, "note", lambda *_, **__: met.append(owner.error))
-    monkeypatch.setattr(work.log, "report", lambda *_: met.append(owner.error))
+    monkeypatch.setattr(work.log, "report", lambda *_: met.append(owner.error))  # type: ignore[attr-defined]
     owner.fail("CUDA_ERROR_ILLEGAL_ADDRESS", "outside")
     assert met == [None, None]
     assert owner.error is not None and owner.error.reason == "outside"

@@ -274,6 +274,6 @@ def test_a_state_survives_json() -> None:
     before = state("a", 9.5, 1.25, "b", 2.5)
     after = State.from_json(json.loads(json.dumps(before)))
     assert (
-        after._replace(behind={name: [tuple(each) for each in waits] for name, waits in after.behind.items()})
+        after._replace(behind={name: [tuple(each) for each in waits] for name, waits in after.behind.items()})  # type: ignore[misc]
         == before
-    )  # type: ignore[misc]
+    )

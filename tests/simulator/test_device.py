@@ -652,10 +652,10 @@ class TestQueues:
     """`work` alone: what runs at once, what runs beside the program, what waits for what."""
 
     @pytest.fixture
-    def work(self):  # type: ignore[no-untyped-def]
+    def work(self):
         return import_module("cudapy.simulator.streams.work")
 
-    def test_what_ends_soon_runs_at_once_where_nothing_is_before_it(self, work) -> None:  # type: ignore[no-untyped-def]
+    def test_what_ends_soon_runs_at_once_where_nothing_is_before_it(self, work) -> None:
         import threading
 
         where: list[int] = []
@@ -665,7 +665,7 @@ class TestQueues:
         queue.submit(lambda: where.append(threading.get_ident())).wait()
         assert where[1] != where[0]
 
-    def test_a_thread_that_waits_for_a_kernel_runs_it(self, work) -> None:  # type: ignore[no-untyped-def]
+    def test_a_thread_that_waits_for_a_kernel_runs_it(self, work) -> None:
         import threading
 
         where: list[int] = []
@@ -674,7 +674,7 @@ class TestQueues:
         queue.submit(lambda: where.append(threading.get_ident()), soon=True).wait()
         assert where == [threading.get_ident()] * 2
 
-    def test_a_kernel_that_nobody_waits_for_runs_beside_the_program(self, work) -> None:  # type: ignore[no-untyped-def]
+    def test_a_kernel_that_nobody_waits_for_runs_beside_the_program(self, work) -> None:
         import threading
 
         where: list[int] = []
@@ -683,21 +683,21 @@ class TestQueues:
         queue.submit(lambda: (where.append(threading.get_ident()), ended.set()), in_wait=True)
         assert ended.wait(60) and where[0] != threading.get_ident()
 
-    def test_what_waits_for_a_kernel_of_another_queue_starts_it(self, work) -> None:  # type: ignore[no-untyped-def]
+    def test_what_waits_for_a_kernel_of_another_queue_starts_it(self, work) -> None:
         seen: list[str] = []
         first, second = work.Queue(work.Faults()), work.Queue(work.Faults())
         kernel = first.submit(lambda: seen.append("kernel"), in_wait=True)
         second.submit(lambda: seen.append("after"), (kernel,), in_wait=True).wait()
         assert seen == ["kernel", "after"]
 
-    def test_threads_take_turns_often_while_there_is_work(self, work) -> None:  # type: ignore[no-untyped-def]
+    def test_threads_take_turns_often_while_there_is_work(self, work) -> None:
         import sys
 
         before, seen = sys.getswitchinterval(), []
         work.Queue(work.Faults()).submit(lambda: seen.append(sys.getswitchinterval())).wait()
         assert seen[0] == pytest.approx(work.SWITCH) and sys.getswitchinterval() == pytest.approx(before)
 
-    def test_debuggers_see_what_runs_beside_the_program(self, work, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    def test_debuggers_see_what_runs_beside_the_program(self, work, monkeypatch) -> None:
         """As in threads of `threading`: threading.settrace and setprofile are for them, too."""
         import sys
         import threading
@@ -707,11 +707,11 @@ class TestQueues:
         def traced() -> None:
             assert sys.gettrace() is trace
 
-        def trace(frame, event, argument):  # type: ignore[no-untyped-def]
+        def trace(frame, event, argument):
             seen.append(("trace", frame.f_code.co_name))
             return trace
 
-        def profile(frame, event, argument):  # type: ignore[no-untyped-def]
+        def profile(frame, event, argument):
             seen.append(("profile", frame.f_code.co_name))
 
         monkeypatch.setattr(threading, "gettrace", lambda: trace)
@@ -719,7 +719,7 @@ class TestQueues:
         work.Queue(work.Faults()).submit(traced).wait()
         assert {("trace", "traced"), ("profile", "traced")} <= {*seen}
 
-    def test_order_holds_across_queues(self, work) -> None:  # type: ignore[no-untyped-def]
+    def test_order_holds_across_queues(self, work) -> None:
         import threading
 
         gate, seen = threading.Event(), []
@@ -733,14 +733,14 @@ class TestQueues:
         assert seen[0] == "held" and sorted(seen) == ["after", "held", "last"]
         assert first.last is None
 
-    def test_after_a_fault_the_rest_is_left_out(self, work, capsys, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    def test_after_a_fault_the_rest_is_left_out(self, work, capsys, monkeypatch) -> None:
         from cudapy.simulator import log
 
         monkeypatch.setattr(work.Faults, "prints", True)
         owner, seen = work.Faults(), []
 
         def fail() -> None:
-            raise log.Refused("CUDA_ERROR_LAUNCH_FAILED", "a trap")
+            raise log.Refused("CUDA_ERROR_LAUNCH_FAILED", "a trap")  # type: ignore[attr-defined]
 
         queue = work.Queue(owner)
         queue.submit(fail)
@@ -875,11 +875,11 @@ def test_nothing_comes_between_the_collector_and_those_that_wait(monkeypatch: py
         def __exit__(self, *exception: object) -> None:
             pass
 
-    monkeypatch.setattr(module.gc, "enable", lambda: happened.append(f"enable by {gc_pause._enabling}"))
-    monkeypatch.setattr(module.gc, "disable", lambda: happened.append("disable"))
-    monkeypatch.setattr(module.gc, "isenabled", lambda: True)
+    monkeypatch.setattr(module.gc, "enable", lambda: happened.append(f"enable by {gc_pause._enabling}"))  # type: ignore[attr-defined, has-type]
+    monkeypatch.setattr(module.gc, "disable", lambda: happened.append("disable"))  # type: ignore[attr-defined]
+    monkeypatch.setattr(module.gc, "isenabled", lambda: True)  # type: ignore[attr-defined]
     gc_pause = module.GcPause()
-    gc_pause._lock = Lock()
+    gc_pause._lock = Lock()  # type: ignore[assignment]
     with gc_pause:
         pass
     assert happened == ["lock", "disable", "lock", f"enable by {threading.get_ident()}"]

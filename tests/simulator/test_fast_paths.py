@@ -275,7 +275,7 @@ def test_signs_of_whole_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     and what is compared, widened or shifted to the right is as its instruction says.
     """
     texts = []
-    compile_functions = function.functions
+    compile_functions = function.functions  # type: ignore[attr-defined]
 
     def noted(text: str, *arguments: Any, **more: Any) -> Any:
         texts.append(text)

@@ -86,7 +86,7 @@ def test_it_prints_machine_code(
         return [SimpleNamespace(address=address, bytes=code, mnemonic="all", op_str=str(len(code)))]
 
     vars(capstone).update(Cs=lambda *_: SimpleNamespace(disasm=disasm), CS_ARCH_X86=3, CS_MODE_64=8)
-    monkeypatch.setitem(sys.modules, "capstone", capstone if is_disassembled else None)  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "capstone", capstone if is_disassembled else None)
     assert main([str(file), "--kernel", "k", "--machine-code"]) is None
     printed = capsys.readouterr().out
     assert "other" not in printed

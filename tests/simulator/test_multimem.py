@@ -132,7 +132,7 @@ def test_every_form(machine: Machine, number: int, devices: int) -> None:
     opcode, since = FORMS[number]
     parts = opcode.split(".")
     kind = parts[-1]
-    groups = match(opcode).groups  # type: ignore[union-attr]
+    groups = match(opcode).groups
     size = 1 if kind[0] == "e" else TYPES[kind.split("x")[0]].size
     used = TYPES[kind].size * int((groups.get("vector") or "v1")[1:]) // size  # items of a thread
     random = np.random.default_rng(number)

@@ -75,7 +75,7 @@ def physical(kind: Any = PINNED, where: Any = DEVICE, handles: int = 0) -> Any:
 
 def copy(m: Machine, **more: Any) -> Any:
     plan = driver.CUDA_MEMCPY3D(srcMemoryType=2, dstMemoryType=2, WidthInBytes=8, Height=2, Depth=1)
-    plan.srcDevice, plan.dstDevice = m.memory, int(m.memory) + 2048
+    plan.srcDevice, plan.dstDevice = m.memory, int(m.memory) + 2048  # type: ignore[assignment]
     plan.srcPitch = plan.dstPitch = 8
     plan.srcHeight = plan.dstHeight = 2
     for name, value in more.items():

@@ -170,7 +170,7 @@ def test_the_command_writes_libraries(
 def test_a_python_without_a_library_cannot_be_called_from_c(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(written.sysconfig, "get_config_var", {"INSTSONAME": "libpython3.a"}.get)
+    monkeypatch.setattr(written.sysconfig, "get_config_var", {"INSTSONAME": "libpython3.a"}.get)  # type: ignore[attr-defined]
     with pytest.raises(SystemExit) as caught:
         command.main(["--write", str(tmp_path / "new")])
     assert caught.value.code == 1

@@ -171,7 +171,7 @@ def test_lanes(opcode: str, mask: str, first: str, second: str) -> None:
     usual = ("10", "10", "32") if "2." in opcode.partition(".")[0] + "." else ("3210", "3210", "7654")
     chosen = [one[1:] or other for one, other in zip((mask, first, second), usual, strict=True)]
     rows = zip(A.tolist(), B.tolist(), C.tolist(), strict=True)
-    assert found.tolist() == [lanes(opcode, *chosen, row) for row in rows]
+    assert found.tolist() == [lanes(opcode, *chosen, row) for row in rows]  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize(

@@ -373,7 +373,7 @@ def main() -> None:
             else:
                 line += " | |"
             if numba:
-                (scaled,) = [one for name, one in numba.items() if row.name.startswith(name)] or [None]
+                (scaled,) = [one for name, one in numba.items() if row.name.startswith(name)] or [None]  # type: ignore[list-item]
                 line += f" {_scaled(*scaled)} |" if scaled else " |"
             print(line, flush=True)
 

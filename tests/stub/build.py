@@ -126,11 +126,11 @@ def pattern(which: int, size: int) -> bytes:
 class Parameter(NamedTuple):
     """A parameter of a declared function, and what the declaration says about it."""
 
-    index: int
+    index: int  # type: ignore[assignment]
     c: Any  # the CParameter of cudapy._ffi.prototypes
     role: str  # "input", "output", "in out", "in place", "address" of a number that is not followed
     cls: Any  # the ctypes class of the base type; None for void
-    count: str  # the C name or expression of how many items there are; "" for one
+    count: str  # type: ignore[assignment]  # the C name or expression of how many items there are; "" for one
     counts: str  # "" or the role of the array that this parameter counts; "own" for the library's array
     variants: tuple[str, Mapping[int, Any]] | None
 

@@ -31,7 +31,7 @@ UNNAMED = "this does not say which function and parameter"
 REFUSALS = (TypeError, ValueError, OverflowError)
 
 
-class Stranger(handles.Pointer):  # type: ignore[misc]
+class Stranger(handles.Pointer):  # type: ignore[misc, name-defined]
     """A handle that no function takes."""
 
 
@@ -74,7 +74,7 @@ def refused(p: Parameter) -> dict[str, type[Exception]]:
         return always
     if aggregate and not p.count:
         wrong = {name: TypeError for name in BAD if name != "None"}
-        return wrong if p.c.stars else {**wrong, "None": TypeError}
+        return wrong if p.c.stars else {**wrong, "None": TypeError}  # type: ignore[return-value]
     if p.c.stars == 2 and p.cls is ctypes.c_char:
         return {**always, **dict.fromkeys(("short", "strided", "float", *A_NUMBER), TypeError)}
     if p.count:
@@ -102,7 +102,7 @@ def refused(p: Parameter) -> dict[str, type[Exception]]:
     else:
         wrong["None"] = TypeError
     if issubclass(p.cls, enums.Enum):
-        return wrong | {"2**32": OverflowError, "2**63": OverflowError}
+        return wrong | {"2**32": OverflowError, "2**63": OverflowError}  # type: ignore[return-value]
     code = format_of(p)
     if code.isupper():
         wrong["-1"] = OverflowError
@@ -112,7 +112,7 @@ def refused(p: Parameter) -> dict[str, type[Exception]]:
         wrong |= dict.fromkeys(A_NUMBER[1:], OverflowError)
     if code == "i":
         wrong["2**31"] = OverflowError
-    return wrong
+    return wrong  # type: ignore[return-value]
 
 
 class Target(NamedTuple):

@@ -65,7 +65,7 @@ class Input(NamedTuple):
     value: Any
     raw: bytes | None
     memory: bytes | None = None
-    count: int = 0  # the number, where the parameter is a count
+    count: int = 0  # type: ignore[assignment]  # the number, where the parameter is a count
 
 
 def distinct(name: str, size: int) -> bytes:

@@ -36,7 +36,7 @@ class _Capsules(_Array):
         return self.buffer.__dlpack__(**asked)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return self.buffer.__dlpack_device__()  # type: ignore[no-any-return]
+        return self.buffer.__dlpack_device__()
 
 
 def views(w: World) -> None:

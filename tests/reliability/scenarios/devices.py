@@ -12,7 +12,7 @@ class _Foreign:
         self.stream = stream
 
     def __cuda_stream__(self) -> tuple[int, int]:
-        return self.stream.__cuda_stream__()  # type: ignore[attr-defined, no-any-return]
+        return self.stream.__cuda_stream__()  # type: ignore[attr-defined]
 
 
 def device(w: World) -> None:

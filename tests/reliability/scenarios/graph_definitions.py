@@ -18,7 +18,7 @@ def _run(w: World, definition: Any, stream: Any) -> None:
 
 def nodes(w: World) -> None:
     stream, event = w.device.create_stream(), w.device.create_event()
-    definition, done = w.graph.GraphDefinition(), []  # type: ignore[var-annotated]
+    definition, done = w.graph.GraphDefinition(), []
     buffer, host = w.device.allocate(128, stream), np.zeros(32, np.int32)
     child = w.graph.GraphDefinition()
     child.launch(w.one, w.add, buffer, 5)
