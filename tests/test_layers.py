@@ -46,7 +46,7 @@ ALLOWED = {
     "__main__": {"doctor", "ranks", "top", "vendor", "__init__"},
     "alias": {"alias", "launcher"},
     "_commands": set(),
-    "jupyter": {"core"},
+    "jupyter": {"_ffi", "core"},
     "triton": {"core", "_core", "functions", "_ffi"},
     "utils": {"functions", "_ffi", "pathfinder"},
 }

@@ -8,6 +8,7 @@ from weakref import ref
 
 from ... import driver
 from ..._ffi.library import SymbolNotFound
+from ..._ffi.mangled import readable
 from ...driver import CUfunction, CUfunction_attribute, CUkernel, CUlibrary, checked
 from ..not_copyable import NotCopyable
 from ..upward import upward
@@ -132,7 +133,7 @@ class Kernel(NotCopyable):
             return [Parameter()] * count
         if count != len(known):
             arguments = "1 argument" if len(known) == 1 else f"{len(known)} arguments"
-            raise TypeError(f"{self.name} takes {arguments}, not {count}")
+            raise TypeError(f"{readable(self.name)} takes {arguments}, not {count}")
         return known
 
     if not TYPE_CHECKING:  # for which a Kernel is neither

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ... import driver
 from ..._ffi.codegen import function_of_object as generated
+from ..._ffi.mangled import readable
 from ..._ffi.rounding import round_up
 from ..._ffi.shown import type_name
 from ..._process.environment import lanes_wanted
@@ -225,7 +226,7 @@ class Writer:
         try:
             return function(value, parameter)
         except (TypeError, OverflowError) as error:
-            raise type(error)(f"{self.name}: argument {index}: {error}") from None
+            raise type(error)(f"{readable(self.name)}: argument {index}: {error}") from None
 
     def general(self) -> Any:
         """The function behind `launch`."""

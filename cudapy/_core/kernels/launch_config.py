@@ -225,7 +225,7 @@ def _refuse(grid: Any, block: Any, shmem_size: Any) -> NoReturn:
     _checked("grid", grid)
     _checked("block", block)
     operator.index(shmem_size)
-    raise ValueError(f"LaunchConfig: shmem_size = {shmem_size} is no size of shared memory")
+    raise ValueError(f"LaunchConfig: shmem_size = {shmem_size} is not a size of shared memory")
 
 
 @functools.cache

@@ -147,6 +147,14 @@ class ObjectCode:
             )
             raise self._not_found(error, "kernel", name, kernel_names(library), hint) from None
 
+    @property
+    def kernel_names(self) -> list[str]:
+        """The names of its kernels as they are in the code, in order; [] where the driver cannot tell.
+
+        Those of C++ are mangled. Source: cuLibraryEnumerateKernels, CUDA 12.4; cuKernelGetName.
+        """
+        return kernel_names(self._loaded())
+
     def get_global(self, name: str | bytes) -> Buffer:
         """The `__device__`, `__constant__` or `__managed__` variable `name` in the current context, a Buffer.
 

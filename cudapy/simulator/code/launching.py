@@ -6,6 +6,7 @@ import ctypes
 from dataclasses import replace
 from typing import Any
 
+from ..._ffi.mangled import readable_in
 from ..._types.driver.enums import CUdevice_attribute as OfDevice
 from ..._types.driver.enums import CUfunction_attribute, CUlimit, CUresult
 from ..._types.driver.enums import CUgraphNodeType as Type
@@ -224,7 +225,7 @@ class KernelLaunch(Operation):
                     device=device,
                 )
         except Fault as fault:
-            raise Refused(CUresult(fault.status).name, fault.report) from None
+            raise Refused(CUresult(fault.status).name, readable_in(fault.report)) from None
         for event in self._events:
             record = event.begin()
             record.stamp()

@@ -20,7 +20,7 @@ def object_code(w: World) -> None:
         PTX,
         {"plus": "add"},
     )
-    assert int(code.get_module()) and int(kernel.handle)
+    assert int(code.get_module()) and int(kernel.handle) and "add" in code.kernel_names
     try:
         code.get_kernel("absent")
     except w.core.CUDAError as error:
