@@ -13,6 +13,7 @@ from __future__ import annotations
 import struct
 import sys
 import textwrap
+from collections.abc import Callable
 from pathlib import Path
 
 from cudapy._ffi.lane_layout import CONTEXT, PAGE
@@ -86,6 +87,25 @@ class Routine(Assembler):
         self.number("and", RAX, bit)
         self.jump_if("ne", name)
 
+    def unless_watched(self, word: Callable[[str], At]) -> None:
+        """Jump if a tool watches calls: of all threads, or of this one."""
+        self.load(RAX, word("monitors"))
+        self.test(RAX, RAX)
+        self.jump_if("e", "ask the thread")
+        self.load(RAX, At(RAX))
+        self.test(RAX, RAX)
+        self.jump_if("ne", "slow")
+        self.label("not watched")
+
+    def watched(self, word: Callable[[str], At]) -> None:
+        """The rest of that, for the end of a routine."""
+        self.label("ask the thread")
+        self.call_at(word("thread"))
+        self.word("add", RAX, word("tracers_at"))
+        self.load(RCX, At(RAX))
+        self.word("or", RCX, At(RAX, 8))
+        self.jump_if("e", "not watched")
+
     def call_context(self, name: str) -> None:
         self.call_at(self.of_context(name))
 
@@ -117,10 +137,7 @@ class Routine(Assembler):
             self.word("mov", kept, given)
         self.test(R15, R15)
         self.jump_if("ne", "slow")
-        self.load(RAX, self.of_context("monitors"))
-        self.load(RAX, At(RAX))
-        self.test(RAX, RAX)
-        self.jump_if("ne", "slow")
+        self.unless_watched(self.of_context)
         self.load(RCX, self.of_context("code_at"))
         self.load(RAX, At(R12, 0, RCX))
         self.word("cmp", RAX, self.of_function("code"))
@@ -682,6 +699,7 @@ class Routine(Assembler):
         self.call_context("decref")
         self.jump("end")
 
+        self.watched(self.of_context)
         self.label("slow")
         for given, kept in ((RDI, R12), (RSI, R13), (RDX, R14), (RCX, R15)):
             self.word("mov", given, kept)

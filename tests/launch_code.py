@@ -112,10 +112,7 @@ class Routine(lane_code.Routine):
             self.word("mov", kept, given)
         self.test(R15, R15)
         self.jump_if("ne", "slow")
-        self.load(RAX, self.shared("monitors"))
-        self.load(RAX, At(RAX))
-        self.test(RAX, RAX)
-        self.jump_if("ne", "slow")
+        self.unless_watched(self.shared)
         self.load(RCX, self.shared("code_at"))
         self.load(RAX, At(R12, 0, RCX))
         self.word("cmp", RAX, self.shared("code"))
@@ -364,6 +361,7 @@ class Routine(lane_code.Routine):
         self.call_at(self.shared("decref"))
         self.jump("end")
 
+        self.watched(self.shared)
         self.label("slow")
         for given, kept in ((RDI, R12), (RSI, R13), (RDX, R14), (RCX, R15)):
             self.word("mov", given, kept)

@@ -14,6 +14,7 @@ import pytest
 
 from cudapy._core.kernels import launch_lane
 from cudapy._ffi import lanes
+from cudapy._ffi.lane_entries import python_of
 from cudapy._types.driver.handles import CUdeviceptr
 from cudapy.core import Buffer, CUDAError, LaunchConfig, Stream, launch
 
@@ -24,7 +25,7 @@ from .test_launch import stream as stream
 from .threads import at_once
 
 needs_lanes = pytest.mark.skipif(bool(lanes.why_not()), reason=f"no fast lane: {lanes.why_not()}")
-python_launch = types.FunctionType(launch.__code__, launch.__globals__, "launch")
+python_launch = types.FunctionType(python_of(launch).__code__, launch.__globals__, "launch")
 """The same function without a lane."""
 PYTHON_ALONE = (
     "OnDevice", "OnDeviceByInstance", "c_char", "c_wchar", "c_bool", "void", "bytes", "float-2",

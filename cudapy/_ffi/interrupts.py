@@ -42,6 +42,13 @@ def entered(function: F) -> F:
     return function
 
 
+def is_entered(function: Callable[..., Any]) -> bool:
+    """Whether a function is `entered` without a look for signals, by what is written in its code."""
+    text = function.__code__.co_code
+    resumes = (text[place + 1] for place in range(0, len(text), 2) if text[place] == _RESUME)
+    return next(resumes, 0) == _AFTER_AWAIT
+
+
 def _arm() -> Callable[[Any], object]:
     """What has Python call `bool` with an object at the main thread's next look; a C function."""
     api: Any = getattr(ctypes, "pythonapi", None)

@@ -11,9 +11,10 @@ if TYPE_CHECKING:
 
 PAGE = 4096
 CONTEXT = (
-    "int", "none", "monitors", "code_at", "storage_at", "bytes_at", "tag_at", "digits_at", "no_digits",
-    "one_digit", "two_digits", "items_at", "save_thread", "restore_thread", "incref", "decref", "tuple_new",
-    "from_signed", "from_unsigned", "from_float", "from_text", "get_item", "allocate", "call",
+    "int", "none", "monitors", "thread", "tracers_at", "code_at", "storage_at", "bytes_at", "tag_at",
+    "digits_at", "no_digits", "one_digit", "two_digits", "items_at", "save_thread", "restore_thread",
+    "incref", "decref", "tuple_new", "from_signed", "from_unsigned", "from_float", "from_text", "get_item",
+    "allocate", "call",
 )  # fmt: skip
 """The words that all functions share: objects, where objects have what, and functions of CPython's C API."""
 
@@ -25,7 +26,7 @@ class NoLanes(Exception):
 
 
 def words(obj: Any) -> Any:
-    """The words of an object, as many as all objects of its class have."""
+    """The words of an object, as many as all objects of its class have; it must be kept."""
     return (ctypes.c_uint64 * (type(obj).__basicsize__ // 8)).from_address(id(obj))
 
 
@@ -49,11 +50,11 @@ def _address(name: str) -> int:
     return ctypes.cast(_api[name], ctypes.c_void_p).value or 0
 
 
-def _monitors() -> int:
-    """Where the interpreter has which tools get which events: 8 bytes, of the events from PY_START on."""
-    monitoring: Any = sys.monitoring  # type: ignore[attr-defined,unused-ignore]
-    tools = range(6)
-    if any(map(monitoring.get_tool, tools)) or sys.gettrace() or sys.getprofile():
+def _watchers() -> dict[str, int]:
+    """Where CPython has whether a tool watches calls: from 3.12 on for all threads, before that for each."""
+    monitoring: Any = getattr(sys, "monitoring", None)
+    tools = map(monitoring.get_tool, range(6)) if monitoring else ()
+    if any(tools) or sys.gettrace() or sys.getprofile():
         raise NoLanes("a profiler, tracer or tool of sys.monitoring is active")
     get = _api.PyInterpreterState_Get
     main = _api.PyInterpreterState_Main
@@ -61,7 +62,43 @@ def _monitors() -> int:
     interpreter: int = get()
     if interpreter != main():
         raise NoLanes("this is not the main interpreter")
-    tool = tools[3]
+    if monitoring:
+        return {"monitors": _monitors(monitoring, interpreter), "thread": 0, "tracers_at": 0}
+    return {"monitors": 0, "thread": _address("PyThreadState_Get"), "tracers_at": _tracers_at()}
+
+
+_CHANGES = [[False] * 4, [True, False, True, False], [False, True, False, True]]
+
+
+def _tracers_at() -> int:
+    """Where the state of a thread has the C functions of a profiler and of a tracer; their objects follow."""
+    get = _api.PyThreadState_Get
+    get.restype = ctypes.c_void_p
+    state = (ctypes.c_uint64 * 40).from_address(get())
+
+    def profiler(*_: object) -> None: ...
+
+    def tracer(*_: object) -> None: ...
+
+    idle = [*state]
+    sys.setprofile(profiler)
+    profiled = [*state]
+    sys.setprofile(None)
+    sys.settrace(tracer)
+    traced = [*state]
+    sys.settrace(None)
+    for at in range(len(idle) - 3):
+        each = [words[at : at + 4] for words in (idle, profiled, traced)]
+        changes = [[*map(bool, words)] for words in each]
+        objects = each[1][2], each[2][3]
+        if changes == _CHANGES and objects == (id(profiler), id(tracer)):
+            return 8 * at
+    raise NoLanes("the tracers of a thread are not where they were expected")
+
+
+def _monitors(monitoring: Any, interpreter: int) -> int:
+    """Where the interpreter has which tools get which events: 8 bytes, of the events from PY_START on."""
+    tool = 3
     monitoring.use_tool_id(tool, __name__)
     monitoring.set_events(tool, 0xFF)
     try:
@@ -113,7 +150,7 @@ def context() -> dict[str, int]:
     def function() -> None: ...
 
     cell = ctypes.c_size_t(0x1234_5678)
-    none, one, two = 0, 1 << 29, (1 << 59) + 12345
+    none, one, two, negative = 0, 1 << 29, (1 << 59) + 12345, -(1 << 29)
     tags = [words(number)[2] for number in (none, one, two)]
     digits = [ctypes.c_uint32.from_address(id(two) + 24 + 4 * i).value for i in range(2)]
     if (
@@ -121,7 +158,7 @@ def context() -> dict[str, int]:
         or len({*tags}) != 3
         or ctypes.c_uint32.from_address(id(one) + 24).value != one
         or digits[0] + (digits[1] << 30) != two
-        or words(-one)[2] in tags
+        or words(negative)[2] in tags
         or words(one)[1] != id(int)
     ):
         raise NoLanes("an int does not look as expected")
@@ -138,7 +175,7 @@ def context() -> dict[str, int]:
     return {
         "int": id(int),
         "none": id(None),
-        "monitors": _monitors(),
+        **_watchers(),
         "code_at": word_of(function, id(function.__code__), "the code of a function"),
         "storage_at": word_of(cell, ctypes.addressof(cell), "the storage of a ctypes object"),
         "bytes_at": bytes_at,
@@ -159,7 +196,7 @@ def context() -> dict[str, int]:
         "from_unsigned": _address("PyLong_FromUnsignedLongLong"),
         "get_item": _address("PyObject_GetItem"),
         "allocate": _address("PyType_GenericAlloc"),
-        "call": _address("PyObject_Vectorcall"),
+        "call": _address("PyObject_VectorcallDict"),
     }
 
 
@@ -180,21 +217,3 @@ def length_at(container: Any) -> int:
     probe = type(container)(dict.fromkeys(items) if isinstance(container, dict) else items)
     getattr(probe, "popitem", probe.pop)()  # what has room for it still has
     return id(container) + word_of(probe, count, f"the length of a {type(container).__name__}")
-
-
-def vectorcall_at() -> int:
-    """Where a function has its vectorcall, in words."""
-
-    def function() -> None: ...
-
-    before = [*words(function)]
-    mark = 0x1234_5678_1234_5678
-    set_vectorcall(function, mark)
-    at = word_of(function, mark, "the vectorcall of a function") // 8
-    words(function)[at] = before[at]
-    return at
-
-
-def set_vectorcall(function: Any, address: int) -> None:
-    """Give a function another vectorcall, which is called with it and what its own is called with."""
-    _api.PyFunction_SetVectorcall(ctypes.py_object(function), ctypes.c_void_p(address))

@@ -1,10 +1,9 @@
 """The fast lane: declared functions called without a step of Python.
 
-A Python function is called through its `vectorcall`. That of a declared function becomes machine code, which
-looks at the arguments: if there are as many as C has inputs, all by position, and each is what people pass
-most often (an int that fits, a handle or an enum of the very class, None), it calls C and makes the result.
-Anything else goes on to the vectorcall that the function had, and so to the function's own code, which says
-what is wrong. The function object stays what it is.
+A call of a declared function comes to machine code (`lane_entries` says how), which looks at the arguments.
+If there are as many as C has inputs, all by position, and each is what people pass most often (an int that
+fits, a handle or an enum of the very class, None), it calls C and makes the result. Anything else goes on to
+the function's own code, which says what is wrong. The function object stays what it is.
 
 The machine code is one routine (`lane_code.ROUTINE`), the same for all functions and in all processes. What a
 function takes and returns is in a table of numbers. Between the two there is a stub for each function, which
@@ -30,7 +29,9 @@ from typing import NamedTuple
 from .._process import forks
 from .._process.environment import FAST_LANE, lanes_wanted
 from .handles import Handle, Thunk, entry, maker
-from .lane_layout import CONTEXT, PAGE, NoLanes, context, set_vectorcall, slot_at, vectorcall_at, words
+from .lane_entries import Forwarder, Vectorcall, python_of
+from .lane_entries import called_for as called_for
+from .lane_layout import CONTEXT, PAGE, NoLanes, context, slot_at, words
 from .lane_types import BYTES, INTEGER, NONE, OBJECT, RESULTS, Argument, Result, described
 from .lazy_types import find
 from .parameters import c_name, public_name
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from .library import Declaration
     from .snake_case import Face
 
-TESTED = ((3, 12), (3, 13))
+TESTED = ((3, 10), (3, 11), (3, 12), (3, 13))
 """The versions of CPython that have lanes: those on which the tests have run."""
 
 STUB = 16  # bytes
@@ -59,12 +60,13 @@ FUNCTION = (
 )  # fmt: skip
 """The words of a function's table.
 
-slow: the vectorcall that it had; code: its code object, of which the lane does the same; count: of arguments,
-which no call has while the lane is closed; inputs: how many there are; arguments, outputs: addresses of
-ARGUMENTs and RESULTs; parts, results: how many of those there are; c: the C function; locked: whether it is
-called with the GIL; on_stack: how many of its parameters are. After a success it returns `only`, if there are
-no results; else a tuple with `room` for `first`, the status, unless that is 0, and the results; or the one
-result, if the room is 0. After a failure it calls `failed` with the status and the arguments.
+slow: the vectorcall of functions; code: its code object, of which the lane does the same; count: of
+arguments, which no call has while the lane is closed; inputs: how many there are; arguments, outputs:
+addresses of ARGUMENTs and RESULTs; parts, results: how many of those there are; c: the C function; locked:
+whether it is called with the GIL; on_stack: how many of its parameters are. After a success it returns
+`only`, if there are no results; else a tuple with `room` for `first`, the status, unless that is 0, and the
+results; or the one result, if the room is 0. After a failure it calls `failed` with the status and the
+arguments.
 
 sized: whether bytes have to be as many as a number says. second: what is called after a success of the C
 function, with the same arguments. returned: which argument is the result: 8 for the first one, 0 for none.
@@ -191,7 +193,7 @@ class _Words:
 class _Block:
     """A page with a routine, one of stubs, both executable, and one of words: never unmapped."""
 
-    def __init__(self, context: dict[str, int], routine: bytes) -> None:
+    def __init__(self, context: dict[str, int], routine: bytes, prologue: bytes) -> None:
         libc = ctypes.CDLL(None, use_errno=True)
         libc.mmap.restype = ctypes.c_void_p
         libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
@@ -203,11 +205,10 @@ class _Block:
         first = data + 8 * len(CONTEXT)
         code = bytearray(routine.ljust(PAGE, b"\xcc"))
         for i in range(STUBS):
-            at = PAGE + STUB * i
-            code += b"\x48\x8b\x05" + (first + 8 * i - at - 7).to_bytes(4, "little")  # mov RAX, [RIP + ..]
-            code += (
-                b"\xe9" + (-at - 12).to_bytes(4, "little", signed=True) + b"\xcc" * 4
-            )  # jmp to the routine
+            code += prologue
+            code += b"\x48\x8b\x05" + (first + 8 * i - len(code) - 7).to_bytes(4, "little")  # mov RAX, [..]
+            code += b"\xe9" + (-len(code) - 5).to_bytes(4, "little", signed=True)  # jmp to the routine
+            code = code.ljust(PAGE + STUB * (i + 1), b"\xcc")
         ctypes.memmove(start, bytes(code), len(code))
         ctypes.memmove(
             start + data,
@@ -234,9 +235,8 @@ class _Lanes:
         from .lane_code import ROUTINE
 
         self.context = context()
-        self._vectorcall = vectorcall_at()
-        self._plain = words(lambda: None)[self._vectorcall]
-        self._blocks = [_Block(self.context, ROUTINE)]
+        self._entry = Forwarder() if sys.version_info[:2] == (3, 11) else Vectorcall()
+        self._blocks = [_Block(self.context, ROUTINE, self._entry.prologue)]
         self._words = _Words()
         self._handles: dict[Any, tuple[int, int, int] | None] = {}
 
@@ -254,9 +254,11 @@ class _Lanes:
         guards: Sequence[int] = (),
         released: Released = NOTHING_RELEASED,
         copied: Copied = NOTHING_COPIED,
+        names: tuple[str, ...] | None = None,
     ) -> Any:
         """Give a function its lane; return its table, None if it has one or there can be none.
 
+        names: of its parameters, if its code has others.
         failed: called with the status, if it is not 0, and the arguments; its result is that of the call.
         ok: what the results follow in a tuple; with `alone` they have none before them, and one is no tuple;
         the whole result if there are no others.
@@ -266,14 +268,14 @@ class _Lanes:
         """
         outputs = [self._result(result) for result in results]
         block = self._blocks[-1]
-        if None in outputs or words(function)[self._vectorcall] != self._plain:
+        if None in outputs or not self._entry.is_free(function):
             return None
         if block.used == STUBS:
             if len(self._blocks) == MOST_BLOCKS:
                 return None
             from .lane_code import ROUTINE
 
-            block = _Block(self.context, ROUTINE)
+            block = _Block(self.context, ROUTINE, self._entry.prologue)
             self._blocks.append(block)
         count, stays = len(results), immortal
         takes = [word for each in arguments for word in _words_of(each)]
@@ -285,7 +287,7 @@ class _Lanes:
         inputs = sum(each.is_last for each in arguments)
         only = 0 if count or returned or released.required or copied.template else stays(ok)
         found = (
-            self._plain, stays(function.__code__), _NEVER, inputs, len(arguments), takes_at, count,
+            self._entry.plain, stays(function.__code__), _NEVER, inputs, len(arguments), takes_at, count,
             takes_at + 8 * len(takes), 0, 0, max(max(in_c, default=0) - 5, 0), only,
             0 if alone and count == 1 else count + (not alone), 0 if alone else stays(ok), stays(failed),
             any(each.size for each in arguments), second, 8 * returned, self._guards(guards), *released,
@@ -293,21 +295,22 @@ class _Lanes:
         )  # fmt: skip
         struct.pack_into(f"{len(table)}Q", table.cast("B"), 0, *found, *takes, *makes)
         set_function(table, c_function)
-        set_vectorcall(function, block.stub(address))
+        self._entry.enter(function, block.stub(address), names)
         return table
 
     def enter(self, function: Any, routine: bytes, names: tuple[str, ...], known: dict[str, int]) -> bool:
         """Have calls of a function enter a routine of its own, with the address of its words in RAX.
 
-        names: of the words, known: what they are, but for "slow": the vectorcall that the function had.
+        names: of the words, known: what they are, but for "slow": the vectorcall of functions.
         Returns False if the function has a lane.
         """
-        if words(function)[self._vectorcall] != self._plain:
+        if not self._entry.is_free(function):
             return False
         address, table = self._words.room(len(names))
-        known = {**known, "slow": self._plain}
+        known = {**known, "slow": self._entry.plain}
         struct.pack_into(f"{len(names)}Q", table.cast("B"), 0, *[known[name] for name in names])
-        set_vectorcall(function, _Block(self.context, routine).stub(address))
+        stub = _Block(self.context, routine, self._entry.prologue).stub(address)
+        self._entry.enter(function, stub, None)
         return True
 
     def words(self, count: int) -> tuple[int, Any]:
@@ -379,9 +382,14 @@ def callable_by_address(c_function: Any) -> tuple[int, int] | None:
     return None
 
 
-def set_code(table: Any, code: Any) -> None:
-    """Have a lane stand for another code object, to which its function changes."""
-    table[_CODE] = immortal(code)
+def set_code(table: Any, function: Any, code: Any, trampoline: Any) -> None:
+    """Have a lane leave calls to the code that was written for its function; that replaces the trampoline."""
+    from .codegen import install_code
+
+    python = python_of(function)
+    if python.__code__ is trampoline:
+        install_code(python, code, trampoline)
+        table[_CODE] = immortal(python.__code__)
 
 
 _state: _Lanes | NoLanes | None = None
@@ -508,7 +516,7 @@ def attach_face(face: Face, declaration: Declaration, function: Any, names: tupl
     def exception(status: Any, arguments: list[Argument], values: tuple[Any, ...]) -> Exception:
         return face.failed(declaration.stub, status, names, values)
 
-    return _attach(declaration, function, exception, face.twins)
+    return _attach(declaration, function, exception, face.twins, names)
 
 
 def _attach(
@@ -516,6 +524,7 @@ def _attach(
     function: Any,
     exception: Callable[[Any, list[Argument], tuple[Any, ...]], Exception] | None,
     twins: Mapping[type, Any] | None = None,
+    names: tuple[str, ...] = (),
 ) -> Any:
     """Give a function its lane. exception: makes what it raises; without it the status is in its result."""
     common = lanes()
@@ -532,7 +541,7 @@ def _attach(
             declaration.symbols,
         )
         c_function = library.symbol(*found_by)
-        library.bind(c_function, name, scope, *found_by)
+        library.bind_first(c_function, name, scope, *found_by)
     kind = find(scope, library.status)
     known = None if issubclass(kind, AGGREGATES) else described(declaration, scope, twins)
     if known is None:
@@ -547,12 +556,16 @@ def _attach(
             return None
         raise exception(kind(status), arguments, values)
 
-    with _lock:
-        ok = None if exception else kind(0) if results else (kind(0),)
-        table = common.install(function, c_function, arguments, results, failed, ok, exception is not None)
-        if table is not None:
-            library.lanes.setdefault(name, []).append(table)
-    return table
+    ok = None if exception else kind(0) if results else (kind(0),)
+    raises, names = exception is not None, names or declaration.inputs
+    with _lock:  # threads whose first calls meet come here for the same function
+        tables = library.lanes.setdefault(name, {})
+        if function not in tables:
+            table = common.install(function, c_function, arguments, results, failed, ok, raises, names=names)
+            if table is None:
+                return None
+            tables[function] = table
+        return tables[function]
 
 
 def _as_passed(argument: Argument, value: Any) -> Any:

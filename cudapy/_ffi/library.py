@@ -76,7 +76,7 @@ class Library:
         self._found: dict[str, Any] = {}  # by symbol
         self._found_in = load
         self._bound: dict[str, tuple[dict[str, Any], tuple[Any, ...]]] = {}  # by name in the namespace
-        self.lanes: dict[str, list[Any]] = {}  # tables of the fast lane, by the same name
+        self.lanes: dict[str, dict[Any, Any]] = {}  # by the same name: functions and their fast lanes' tables
 
     def __call__(self, prototype: str, **options: Any) -> Declaration:
         """Declare the function below by its C prototype. `options` are those of Declaration."""
@@ -132,6 +132,11 @@ class Library:
         self._bound[name] = scope, symbol
         scope[name] = function
 
+    def bind_first(self, function: Any, name: str, scope: dict[str, Any], *symbol: Any) -> None:
+        """The same, unless something was bound before, also by another thread: that may have got types."""
+        scope.setdefault(name, function)
+        self._bound.setdefault(name, (scope, symbol))
+
     def bound(self, name: str, scope: dict[str, Any]) -> Any:
         """What was bound to a name of that namespace; None if nothing was."""
         return scope[name] if name in self._bound else None
@@ -143,7 +148,7 @@ class Library:
             function = self.symbol(*symbol)
             function.restype, function.argtypes = scope[name].restype, scope[name].argtypes
             scope[name] = function
-            for table in self.lanes.get(name, ()):
+            for table in self.lanes.get(name, {}).values():
                 from .lanes import set_function
 
                 set_function(table, function)
@@ -241,10 +246,7 @@ class Declaration:
 
     def install(self) -> None:
         """Write the function, and have the stub be it from now on."""
-        from .codegen import install_code
-
-        install_code(self.stub, self.write().__code__, _first_call.__code__)
-        follow_code(self.lane, self.stub)
+        give_code(self.stub, self.lane, self.write().__code__, _first_call.__code__)
 
     def open_lane(self) -> bool:
         """Give the stub its fast lane. Returns whether it has got one now."""
@@ -263,12 +265,16 @@ def attach_lane(declaration: Declaration, function: Any, raising: bool = False) 
     return attach(declaration, function, raising)
 
 
-def follow_code(lane: Any, function: Any) -> None:
-    """Have the lane of a function, if it has one, stand for the code that it has got."""
+def give_code(function: Any, lane: Any, code: Any, trampoline: Any) -> None:
+    """Give a function the code that was written for it, in the place of the trampoline's; lane: its table."""
     if lane:
         from .lanes import set_code
 
-        set_code(lane, function.__code__)
+        set_code(lane, function, code, trampoline)
+    else:
+        from .codegen import install_code
+
+        install_code(function, code, trampoline)
 
 
 def _first_call(*args: Any, declaration: Declaration, **kwargs: Any) -> Any:
@@ -349,11 +355,7 @@ class _Raising:
 
     def install(self) -> None:
         """Write the function, and have the stub be it from now on."""
-        from .codegen import install_code
-
-        if self.stub.__code__ is _first_call.__code__:
-            install_code(self.stub, self.declaration.write(raising=True).__code__, _first_call.__code__)
-            follow_code(self.lane, self.stub)
+        give_code(self.stub, self.lane, self.declaration.write(raising=True).__code__, _first_call.__code__)
 
     def open_lane(self) -> bool:
         """Give the stub its fast lane. Returns whether it has got one now."""

@@ -25,7 +25,7 @@ import functools
 from .._process.environment import lanes_wanted
 from .enums import Enum
 from .handles import Handle
-from .library import follow_code
+from .library import give_code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -173,10 +173,8 @@ class Face:
 
     def install(self, function: Any, stub: Any, names: tuple[str, ...]) -> None:
         """Write the function, and have the stub be it from now on."""
-        from .codegen import install_code
-
-        install_code(stub, self.write(function, stub.__name__, names).__code__, _first_call.__code__)
-        follow_code(self._lanes.get(stub), stub)
+        code = self.write(function, stub.__name__, names).__code__
+        give_code(stub, self._lanes.get(stub), code, _first_call.__code__)
 
     def open_lane(self, function: Any, stub: Any, names: tuple[str, ...]) -> bool:
         """Give the stub its fast lane. Returns whether it has got one now."""

@@ -49,7 +49,8 @@ def status_call(c_function: Any, *takes: Any, fills: Any = None) -> Callable[...
     arguments = [] if fills is None else [Argument(0, PLACE, fills)]
     arguments += [_argument(i, cls) for i, cls in enumerate(takes, len(arguments))]
     made.install(through_ctypes, c_function, arguments, [], _status, 0)
-    return through_ctypes
+    call = lanes.called_for(through_ctypes)
+    return call
 
 
 def _argument(slot: int, cls: Any) -> Argument:

@@ -35,8 +35,9 @@ MOST_ARGUMENTS, MOST_BYTES = 64, 1024
 """Of the launches that have a lane: so much room there is on its stack."""
 
 OF_PYTHON = (
-    "int", "none", "monitors", "code_at", "storage_at", "bytes_at", "no_digits", "one_digit", "two_digits",
-    "items_at", "save_thread", "restore_thread", "incref", "decref", "from_signed", "call",
+    "int", "none", "monitors", "thread", "tracers_at", "code_at", "storage_at", "bytes_at", "no_digits",
+    "one_digit", "two_digits", "items_at", "save_thread", "restore_thread", "incref", "decref", "from_signed",
+    "call",
 )  # fmt: skip
 """Words of `lanes.CONTEXT`."""
 SHARED = (
