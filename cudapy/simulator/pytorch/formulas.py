@@ -49,12 +49,6 @@ def _into(formula: Callable[..., Any]) -> Callable[..., Any]:
     return written
 
 
-def _fused_dropout(value: Any, p: float, generator: Any = None) -> Any:
-    """p: of being kept."""
-    kept = torch.rand_like(value, dtype=torch.float32) < p
-    return value * kept / p, kept.to(torch.uint8)
-
-
 def _lstm_cell(
     input_gates: Any, hidden_gates: Any, cx: Any, input_bias: Any = None, hidden_bias: Any = None
 ) -> Any:
@@ -125,7 +119,6 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "addmm.dtype_out": _into(_addmm),
     "baddbmm.dtype_out": _into(_addmm),
     "_fused_rms_norm_backward": _rms_norm_backward,
-    "_fused_dropout": _fused_dropout,
     "_thnn_fused_lstm_cell": _lstm_cell,
     "_thnn_fused_lstm_cell_backward_impl": _lstm_cell_backward,
     "_thnn_fused_gru_cell": _gru_cell,

@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_map
 
+from .distributions import DISTRIBUTIONS
 from .formulas import FORMULAS, READS
 from .order import Computation, await_turn, await_value
 from .random_numbers import Draws
@@ -81,7 +82,7 @@ class Operator:
         """Find out what the operator is, and what computes it. Raises NotImplementedError."""
         base, _, overload = self._name.partition(".")
         op = getattr(getattr(torch.ops.aten, base), overload or "default")
-        compute = FORMULAS.get(self._name)
+        compute = FORMULAS.get(self._name) or DISTRIBUTIONS.get(self._name)
         if compute is None:
             full = f"aten::{self._name}"
             if not any(torch._C._dispatch_has_kernel_for_dispatch_key(full, key) for key in KERNELS):
@@ -98,6 +99,7 @@ class Operator:
         self._draws = torch.Tag.nondeterministic_seeded in op.tags or any(
             argument.name == "generator" for argument in arguments
         )
+        self._takes_generator = self._name in DISTRIBUTIONS
         self._reads = self._name in READS
         self._tensors_at = [
             place for place, argument in enumerate(arguments) if isinstance(argument.type, torch.TensorType)
@@ -163,6 +165,8 @@ class Operator:
 
     def _run(self, compute: Callable[..., Any], args: list[Any], kwargs: dict[str, Any], draws: Any) -> Any:
         """Compute on the CPU; in a wider type or in copies where the CPU's kernel demands that."""
+        if draws is not None and self._takes_generator:
+            return compute(draws, *args, **kwargs)
         if draws is not None:
             with draws.drawn():
                 return compute(*args, **kwargs)

@@ -1,8 +1,7 @@
-"""Random numbers of the CPU, for the generators of CUDA.
+"""The generators of CUDA: a seed and an offset, which each operator that draws advances.
 
-A CUDA generator is a seed and an offset. An operator gets numbers of the CPU's generator, seeded by both, and
-advances the offset, so `manual_seed`, `get_rng_state`, `set_rng_state` and checkpointing work. The numbers
-differ from a GPU's: PyTorch does not document which thread there draws which.
+So `manual_seed`, `get_rng_state`, `set_rng_state` and checkpointing work. `distributions` has the operators
+whose numbers are a GPU's. Others get numbers of the CPU's generator, seeded by both.
 """
 
 from __future__ import annotations
@@ -34,24 +33,28 @@ class Draws:
         self._node = next(_captured) if is_captured else None
         self._launches = itertools.count()
 
-    def _seed(self) -> int:
-        """Of the next numbers."""
+    def take(self, increment: int) -> tuple[int, int]:
+        """The seed, and the offset, which then grows, of the next numbers."""
+        seed = self._generator.initial_seed()
         if self._node is not None:
-            place = f"node {self._node} launch {next(self._launches)}"
-        else:
-            offset = self._generator.get_offset()
-            self._generator.set_offset(offset + STEP)
-            place = str(offset)
-        text = f"{self._generator.initial_seed()} {place}"
-        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little", signed=True)
+            return _mixed(f"{seed} node {self._node} launch {next(self._launches)}"), 0
+        offset = self._generator.get_offset()
+        self._generator.set_offset(offset + increment)
+        return seed, offset
 
     @contextlib.contextmanager
     def drawn(self) -> Iterator[None]:
         """Have the CPU's default generator give these numbers."""
         with _lock:
             before = torch.default_generator.get_state()
-            torch.default_generator.manual_seed(self._seed())
+            seed, offset = self.take(STEP)
+            torch.default_generator.manual_seed(_mixed(f"{seed} {offset}"))
             try:
                 yield
             finally:
                 torch.default_generator.set_state(before)
+
+
+def _mixed(text: str) -> int:
+    """A seed of its own for what a text says."""
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little", signed=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -73,7 +74,9 @@ def losses(
     return found
 
 
-def main(compiles: bool = False) -> None:
+def main(compiles: bool = False, shows: bool = False) -> None:
+    """shows: print the loss of each step."""
+    torch.backends.cudnn.allow_tf32 = False
     generator = torch.Generator().manual_seed(1)
     labels = torch.randint(4, (24,), generator=generator)
     words = torch.randint(32, (4, 17), generator=generator)
@@ -88,7 +91,9 @@ def main(compiles: bool = False) -> None:
         torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-4)
         assert found[-1] < 0.5 * found[0]
         print(f"{name}: loss {found[0]:.3f} to {found[-1]:.4f} in {STEPS} steps, as on the CPU")
+        if shows:
+            print(*(f"{name} {step} {loss:.6f}" for step, loss in enumerate(found)), sep="\n")
 
 
 if __name__ == "__main__":
-    main()
+    main(shows="--losses" in sys.argv)
