@@ -83,8 +83,8 @@ class Scheduler:
                 lanes = _merged(ready.pop(key), count)
                 here = groups.place(key)
             report.function, block = here.function, here.block
-            if block.convergence_mask is not None and lanes is not None:
-                lanes = self._reconverge(here.key, block.convergence_mask, here.frame, lanes)
+            if block.convergence_mask is not None:
+                lanes = self._reconverge(here, block, block.convergence_mask, lanes)
                 if lanes is not None and not len(lanes):
                     here = None
                     continue
@@ -153,9 +153,14 @@ class Scheduler:
         return min(ready)
 
     def _reconverge(
-        self, key: Key, convergence_mask: int | tuple[str, int], frame: Frame, lanes: I64
+        self, here: Place, block: Block, convergence_mask: int | tuple[str, int], lanes: Lanes
     ) -> Lanes:
         """The lanes, of `lanes` and those that wait already, whose warp's mask is complete."""
+        key, frame = here.key, here.frame
+        if self.batch.races is not None:
+            self._check_mask(block, convergence_mask, frame, lanes)
+        if lanes is None:
+            return None
         masked = self._groups.masked.pop(key, None)
         if masked is not None:
             joined = _merged([*masked, lanes], self._threads.count)
@@ -172,6 +177,26 @@ class Scheduler:
             return lanes
         self._groups.masked[key] = [lanes[~complete]]
         return lanes[complete]
+
+    def _check_mask(
+        self, block: Block, convergence_mask: int | tuple[str, int], frame: Frame, lanes: Lanes
+    ) -> None:
+        """Report threads that are not in the mask that they give a warp operation.
+
+        Source: PTX ISA, "bar.warp.sync": its behaviour is undefined then.
+        """
+        if convergence_mask == 0xFFFFFFFF:
+            return
+        numbers = self._threads.numbers(lanes)
+        mask = frame[convergence_mask[1]] if isinstance(convergence_mask, tuple) else convergence_mask
+        mask = np.asarray(mask) if lanes is None or not np.ndim(mask) else np.asarray(mask).take(lanes)
+        outside = self.batch.warps.are_outside(mask.astype(np.uint32), numbers)
+        if outside.any():
+            report = self.batch.report
+            first = int(np.broadcast_to(mask, numbers.shape)[int(np.argmax(outside))])
+            number = report.function.instructions.index(block.steps[0].instruction)
+            text, more = "A warp operation by a thread outside of its mask", f"the mask is {first:#010x}"
+            report.find(text, number, lanes, outside, more=more)
 
     def _go_on(self, here: Place, block: Block, lanes: Lanes, result: Any) -> Place | None:
         """The place where a group goes on, if it does not split and no other group can run; otherwise None,

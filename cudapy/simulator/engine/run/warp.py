@@ -51,6 +51,11 @@ class Warps:
         np.bitwise_or.at(result, self._threads.warps[numbers], self._bits[numbers])
         return result
 
+    def are_outside(self, mask: U32, numbers: I64) -> Bools:
+        """Which lanes' masks do not name them."""
+        outside: Bools = mask & self._bits.take(numbers) == 0
+        return outside
+
     def gathered(self, mask: U32 | np.uint32, lanes: I64) -> Bools:
         """Which of `lanes` have with them all that their mask names and that still run."""
         present = self.bits_of(lanes)

@@ -1,0 +1,388 @@
+
+#define FENCE(scope) asm volatile("fence.acq_rel." scope ";" ::: "memory")
+__device__ int flag, other_flag, data[256], turn, total;
+__device__ int load(int *p, bool acquires)
+{
+    int value;
+    if (acquires) asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(value) : "l"(p) : "memory");
+    else asm volatile("ld.relaxed.gpu.u32 %0, [%1];" : "=r"(value) : "l"(p) : "memory");
+    return value;
+}
+__device__ void store(int *p, int value, bool releases)
+{
+    if (releases) asm volatile("st.release.gpu.u32 [%0], %1;" :: "l"(p), "r"(value) : "memory");
+    else asm volatile("st.relaxed.gpu.u32 [%0], %1;" :: "l"(p), "r"(value) : "memory");
+}
+#define KERNEL(name) extern "C" __global__ void name(int right, int *out)
+#define T ((int)threadIdx.x)
+#define COMPILER asm volatile("" ::: "memory")
+#define B ((int)blockIdx.x)
+
+KERNEL(shift) { int v = out[T + 1]; if (right) __syncthreads(); out[T] = v; }
+KERNEL(blocks) { if (right) out[64 * B + T] = B; else out[T] = B; }
+KERNEL(bytes) { char *p = (char *)out; p[right ? T : T / 2] = T; }
+KERNEL(counter) { if (right) atomicAdd(out, 1); else ++*out; }
+KERNEL(atomic_and_plain) { if (T == 0) out[1] = right ? atomicAdd(out, 0) : *out; else atomicAdd(out, 1); }
+KERNEL(atomic_scope) { if (right) atomicAdd(out, 1); else atomicAdd_block(out, 1); }
+KERNEL(equal_values) { out[0] = right ? 7 : T; }
+KERNEL(parity)
+{
+    __shared__ int s[64];
+    s[T] = T;
+    if (right) __syncthreads(); else __syncwarp();
+    out[T] = s[T ^ 32];
+}
+KERNEL(half_warp)
+{
+    __shared__ int s[32];
+    s[T] = T;
+    if (T < 16) { __syncwarp(0xffff); out[T] = s[right ? 15 - T : 31 - T]; } else out[T] = 0;
+}
+KERNEL(named)
+{
+    __shared__ int s[128];
+    s[T] = T;
+    if (T < 64) asm volatile("bar.sync 1, 64;" ::: "memory");
+    else asm volatile("bar.sync 2, 64;" ::: "memory");
+    out[T] = s[right ? T ^ 32 : T ^ 64];
+}
+KERNEL(passed_on)  // from warp 0 to 1 to 2 by barriers of two warps each
+{
+    __shared__ int s[32];
+    if (T < 32) s[T] = T;
+    if (T < 64) asm volatile("bar.sync 1, 64;" ::: "memory");
+    if (right && T >= 32) asm volatile("bar.sync 2, 64;" ::: "memory");
+    if (T >= 64) out[T] = s[T - 64];
+}
+KERNEL(published)
+{
+    if (B == 0) {
+        if (T < 32) data[T] = T;
+        __syncthreads();
+        if (T == 0) store(&flag, 1, right);
+    } else {
+        if (T == 0) while (!load(&flag, true)) {}
+        __syncthreads();
+        out[T] = data[T % 32];
+    }
+}
+KERNEL(unsynchronised_before_release)
+{
+    if (B == 0) {
+        data[T] = T;
+        if (right) __syncthreads();
+        if (T == 0) store(&flag, 1, true);
+    } else {
+        if (T == 0) while (!load(&flag, true)) {}
+        __syncthreads();
+        out[T] = data[T];
+    }
+}
+KERNEL(acquired)
+{
+    if (T == 0 && B == 0) { data[0] = 1; store(&flag, 1, true); }
+    else if (T == 0) { while (!load(&flag, right)) {} out[0] = data[0]; }
+}
+KERNEL(release_fence)
+{
+    if (T == 0 && B == 0) { data[0] = 1; if (right) FENCE("gpu"); atomicExch(&flag, 1); }
+    else if (T == 0) { while (!atomicAdd(&flag, 0)) {} FENCE("gpu"); out[0] = data[0]; }
+}
+KERNEL(acquire_fence)
+{
+    if (T == 0 && B == 0) { data[0] = 1; FENCE("gpu"); atomicExch(&flag, 1); }
+    else if (T == 0) { while (!atomicAdd(&flag, 0)) {} if (right) FENCE("gpu"); out[0] = data[0]; }
+}
+KERNEL(fence_scope)
+{
+    if (T == 0 && B == 0) { data[0] = 1; if (right) FENCE("gpu"); else FENCE("cta"); atomicExch(&flag, 1); }
+    else if (T == 0) { while (!atomicAdd(&flag, 0)) {} FENCE("gpu"); out[0] = data[0]; }
+}
+KERNEL(cumulative)  // block 0 tells block 1, which tells block 2
+{
+    if (T) return;
+    if (B == 0) { data[0] = 1; __threadfence(); atomicExch(&flag, 1); }
+    if (B == 1) {
+        while (!atomicAdd(&flag, 0)) {}
+        if (right) __threadfence();
+        atomicExch(&other_flag, 1);
+    }
+    if (B == 2) { while (!atomicAdd(&other_flag, 0)) {} __threadfence(); out[0] = data[0]; }
+}
+KERNEL(chain_of_atomics)  // an atomic goes on with the release that it finds, a store ends it
+{
+    if (T) return;
+    if (B == 0) { data[0] = 1; store(&flag, 1, true); }
+    if (B == 1) {
+        while (!load(&flag, false)) {}
+        if (right) atomicAdd(&flag, 1); else store(&flag, 2, false);
+    }
+    if (B == 2) { while (load(&flag, true) < 2) {} out[0] = data[0]; }
+}
+KERNEL(lock)
+{
+    if (T) return;
+    while (atomicCAS(&turn, 0, 1)) {}
+    __threadfence();
+    if (right) ++total;
+    __threadfence();
+    atomicExch(&turn, 0);
+    if (!right) ++total;
+}
+KERNEL(grid_barrier)
+{
+    data[64 * B + T] = T;
+    if (right) __syncthreads();
+    if (T == 0) { __threadfence(); atomicAdd(&flag, 1); while (atomicAdd(&flag, 0) < 2) {} __threadfence(); }
+    __syncthreads();
+    out[64 * B + T] = data[64 * (1 - B) + T];
+}
+KERNEL(volatile_flag)
+{
+    volatile int *p = &flag;
+    if (T == 0 && B == 0) { data[0] = 1; if (right) __threadfence(); *p = 1; }
+    else if (T == 0) { while (!*p) {} __threadfence(); out[0] = data[0]; }
+}
+KERNEL(vectors) { int4 *p = (int4 *)out; if (right) p[T] = make_int4(T, T, T, T); else p[T & ~1] = p[T]; }
+KERNEL(left_behind)
+{
+    __shared__ int s[64];
+    s[T] = T;
+    __syncthreads();
+    for (int k = 32; k > 0; k /= 2) if (right || T < k) { if (T < k) s[T] += s[T + k]; __syncthreads(); }
+    if (T == 0) out[0] = s[0];
+}
+KERNEL(read_before_shuffle)  // the values that are exchanged have been read: a write behind them is no race
+{
+    int v = out[T];
+    v = __shfl_xor_sync(~0u, v, 1);
+    if (right) out[T ^ 1] = v; else { out[T] = v; data[T] = out[T ^ 1]; }
+}
+KERNEL(arrives)  // who only arrives does not wait
+{
+    __shared__ int s[32];
+    bool writes = T < 32;
+    if (writes) s[T] = T;
+    if (writes == (right != 0)) asm volatile("bar.arrive 1, 64;" ::: "memory");
+    else asm volatile("bar.sync 1, 64;" ::: "memory");
+    if (!writes) out[T] = s[T - 32];
+}
+KERNEL(within_a_warp) { __shared__ int s[32]; s[T] = T; if (right) __syncwarp(); out[T] = s[T ^ 1]; }
+KERNEL(shuffle_is_no_barrier)
+{
+    __shared__ int s[32];
+    s[T] = T;
+    int v = __shfl_xor_sync(~0u, T, 1);
+    if (right) __syncwarp();
+    out[T] = s[v];
+}
+KERNEL(vote_is_no_barrier)
+{
+    __shared__ int s[64];
+    s[T] = T;
+    int v = right ? __syncthreads_or(T > 5) : __any_sync(~0u, T > 5);
+    out[T] = s[T ^ 33] + v;
+}
+KERNEL(warp_synchronous)  // as in the days before compute capability 7.0
+{
+    __shared__ int s[64];
+    s[T] = T;
+    s[T + 32] = 0;
+    for (int k = 16; k > 0; k /= 2) {
+        if (right) __syncwarp(); else COMPILER;
+        int v = s[T + k];
+        if (right) __syncwarp(); else COMPILER;
+        s[T] += v;
+    }
+    if (T == 0) out[0] = s[0];
+}
+KERNEL(once_around)  // a loop that has one barrier and needs two
+{
+    __shared__ int s[64];
+    for (int k = 0; k < 3; ++k) {
+        s[T] = T + k;
+        __syncthreads();
+        out[T] += s[63 - T];
+        if (right) __syncthreads();
+    }
+}
+KERNEL(bins) { __shared__ int s[8]; if (T < 8) s[T] = 0; __syncthreads(); if (right) atomicAdd(&s[T & 7], 1); else ++s[T & 7]; __syncthreads(); if (T < 8) out[T] = s[T]; }
+KERNEL(flag_within_a_block)
+{
+    __shared__ int s, ready;
+    if (T == 0) ready = 0;
+    __syncthreads();
+    if (T == 0) { s = out[7] + right; if (right) __threadfence_block(); atomicExch_block(&ready, 1); }
+    if (T == 32) { while (!atomicAdd_block(&ready, 0)) {} __threadfence_block(); out[0] = s; }
+}
+KERNEL(acquire_scope)
+{
+    int v = 0;
+    if (T) return;
+    if (B == 0) { data[0] = 1; store(&flag, 1, true); return; }
+    do {
+        if (right) asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(v) : "l"(&flag) : "memory");
+        else asm volatile("ld.acquire.cta.u32 %0, [%1];" : "=r"(v) : "l"(&flag) : "memory");
+    } while (!v);
+    out[0] = data[0];
+}
+KERNEL(system_scope)
+{
+    if (T) return;
+    if (right) asm volatile("red.relaxed.sys.global.add.u32 [%0], 1;" :: "l"(out + B / 2) : "memory");
+    else if (B == 0) asm volatile("red.relaxed.sys.global.add.u32 [%0], 1;" :: "l"(out) : "memory");
+    else asm volatile("red.relaxed.cta.global.add.u32 [%0], 1;" :: "l"(out) : "memory");
+}
+KERNEL(one_writes) { int v = out[right ? 5 : 0]; if (T == 40) out[0] = v + 1; data[T] = v; }
+KERNEL(part_of_a_word) { char *p = (char *)out; if (T < 32) p[right ? 4 * T + 512 : 4 * T + 3] = 1; else data[T] = out[T - 32]; }
+KERNEL(in_one_instruction) { out[right ? T : T & ~1] = T; }
+KERNEL(equal_in_one_instruction) { out[0] = right ? 7 : T / 16; }
+KERNEL(neighbours_in_a_warp) { out[T] = T; if (right) __syncwarp(); data[T] = out[T ^ 1]; }
+KERNEL(writer_outside_of_the_mask)
+{
+    __shared__ int s[32];
+    s[T] = T;
+    if (right) __syncwarp();
+    else if (T < 16) __syncwarp(0xffff);
+    if (T < 16) out[T] = s[T + 16];
+}
+KERNEL(asynchronous_copy)
+{
+    __shared__ alignas(16) int s[64];
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4; cp.async.commit_group;" ::
+                 "r"((unsigned)__cvta_generic_to_shared(s + T)), "l"(out + T) : "memory");
+    if (right) asm volatile("cp.async.wait_group 0;" ::: "memory");
+    __syncthreads();
+    data[T] = s[63 - T];
+}
+KERNEL(asynchronous_copy_of_others)  // each thread has waited for its own alone
+{
+    __shared__ alignas(16) int s[64];
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4; cp.async.commit_group; cp.async.wait_group 0;" ::
+                 "r"((unsigned)__cvta_generic_to_shared(s + T)), "l"(out + T) : "memory");
+    if (right) __syncthreads();
+    data[T] = s[63 - T];
+}
+KERNEL(last_block)  // as the sample threadFenceReduction
+{
+    __shared__ int is_last;
+    if (T == 0) {
+        data[B] = B + 1;
+        if (right) __threadfence();
+        is_last = atomicAdd(&flag, 1) == gridDim.x - 1;
+        if (right) __threadfence();
+    }
+    __syncthreads();
+    if (is_last && T < gridDim.x) out[T] = data[T];
+}
+KERNEL(lock_by_orders)
+{
+    if (T) return;
+    int old;
+    do {
+        if (right) asm volatile("atom.acquire.gpu.cas.b32 %0, [%1], 0, 1;" : "=r"(old) : "l"(&turn) : "memory");
+        else asm volatile("atom.relaxed.gpu.cas.b32 %0, [%1], 0, 1;" : "=r"(old) : "l"(&turn) : "memory");
+    } while (old);
+    ++total;
+    store(&turn, 0, true);
+}
+KERNEL(beside_the_lock)
+{
+    if (T) return;
+    while (atomicCAS(&turn, 0, 1)) {}
+    __threadfence();
+    ++total;
+    __threadfence();
+    atomicExch(&turn, 0);
+    if (B == 0 && !right) out[0] = total;
+}
+KERNEL(two_buffers)  // a producer warp and a consumer warp, with a barrier for what is full and one for what is free
+{
+    __shared__ int s[32];
+    for (int k = 0; k < 3; ++k) {
+        if (T < 32) {
+            if (k && right) asm volatile("bar.sync 2, 64;" ::: "memory");
+            s[T] = k;
+            asm volatile("bar.arrive 1, 64;" ::: "memory");
+        } else {
+            asm volatile("bar.sync 1, 64;" ::: "memory");
+            out[T] += s[T - 32];
+            if (k < 2 && right) asm volatile("bar.arrive 2, 64;" ::: "memory");
+        }
+    }
+}
+KERNEL(relaxed_and_plain)  // cuda::atomic's loads and stores, and an ordinary load
+{
+    if (T == 0 && B == 0) store(out, 1, false);
+    if (T == 0 && B == 1) data[0] = right ? load(out, false) : out[0];
+}
+KERNEL(mbarrier)
+{
+    __shared__ int s[32];
+    __shared__ unsigned long long bar;
+    unsigned at = __cvta_generic_to_shared(&bar);
+    if (T == 0) asm volatile("mbarrier.init.shared.b64 [%0], 32;" :: "r"(at) : "memory");
+    __syncthreads();
+    if (T < 32) {
+        s[T] = T;
+        asm volatile("{ .reg .b64 x; mbarrier.arrive.shared.b64 x, [%0]; }" :: "r"(at) : "memory");
+    } else {
+        unsigned done = !right;
+        while (!done)
+            asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
+                         : "=r"(done) : "r"(at) : "memory");
+        out[T] = s[T - 32];
+    }
+}
+KERNEL(bulk_copy_in)
+{
+    __shared__ alignas(16) int s[64];
+    __shared__ unsigned long long bar;
+    unsigned at = __cvta_generic_to_shared(&bar), to = __cvta_generic_to_shared(s);
+    if (T == 0) {
+        asm volatile("mbarrier.init.shared.b64 [%0], 1; fence.mbarrier_init.release.cluster;" :: "r"(at) : "memory");
+        asm volatile("{ .reg .b64 x; mbarrier.arrive.expect_tx.shared.b64 x, [%0], 256; }" :: "r"(at) : "memory");
+        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 256, [%2];"
+                     :: "r"(to), "l"(out), "r"(at) : "memory");
+    }
+    __syncthreads();
+    unsigned done = !right;
+    while (!done)
+        asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
+                     : "=r"(done) : "r"(at) : "memory");
+    data[T] = s[T];
+    if (!right) __nanosleep(1000000);
+}
+KERNEL(bulk_copy_out)
+{
+    __shared__ alignas(16) int s[64];
+    s[T] = T;
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    __syncthreads();
+    if (T == 0) {
+        asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 256; cp.async.bulk.commit_group;"
+                     :: "l"(out), "r"((unsigned)__cvta_generic_to_shared(s)) : "memory");
+        if (right) asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+        s[0] = 7;
+        if (!right) asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+    }
+}
+KERNEL(neighbour_in_a_cluster)
+{
+    __shared__ int s[32];
+    s[T] = T;
+    unsigned at = __cvta_generic_to_shared(s + T), there, v;
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(at), "r"(B ^ 1));
+    asm volatile("barrier.cluster.arrive; barrier.cluster.wait;" ::: "memory");
+    if (!right) s[T] = 2 * T;
+    asm volatile("ld.shared::cluster.u32 %0, [%1];" : "=r"(v) : "r"(there) : "memory");
+    asm volatile("barrier.cluster.arrive; barrier.cluster.wait;" ::: "memory");
+    out[32 * B + T] = v;
+}
+KERNEL(divided)  // a barrier in both branches of a warp
+{
+    if (right) __syncthreads();
+    else if (T & 1) { out[T] = 1; __syncthreads(); }
+    else { out[T] = 2; __syncthreads(); }
+}
+KERNEL(not_in_the_mask) { __syncwarp(right || T < 16 ? ~0u : 0xffff0000u ^ 1u << T); out[T] = T; }

@@ -1,0 +1,72 @@
+"""Races, and barriers that go wrong: each kernel is a mistake, or with `right` its correct twin."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+HELPERS, _, KERNELS = Path(__file__).with_name("races.cu").read_text().partition("\n\n")
+
+PAIRS = {
+    "shift": (1, 64, "__global__ memory (write after read)", "no barrier lies between them"),
+    "blocks": (2, 64, "__global__ memory (write by several", "threads of two blocks"),
+    "bytes": (1, 64, "__global__ memory (write by several", "the other is block (0,0,0) thread (0,0,0)"),
+    "counter": (2, 32, "__global__ memory", "no barrier"),
+    "atomic_and_plain": (1, 64, "__global__ memory", "no barrier"),
+    "atomic_scope": (2, 32, "__global__ memory (atomic by several", "the scope of one of the accesses"),
+    "equal_values": (1, 32, "__global__ memory (write by several", "the other is"),
+    "parity": (1, 64, "__shared__ memory (read after write)", "no barrier lies between them"),
+    "half_warp": (1, 32, "__shared__ memory (read after write)", "no barrier"),
+    "named": (1, 128, "__shared__ memory (read after write)", "no barrier"),
+    "passed_on": (1, 96, "__shared__ memory (read after write)", "no barrier"),
+    "published": (2, 64, "__global__ memory (read after write)", "no barrier"),
+    "unsynchronised_before_release": (2, 64, "__global__ memory (read after write)", "no release that"),
+    "acquired": (2, 32, "__global__ memory (read after write)", "made no fence (acquire)"),
+    "release_fence": (2, 32, "__global__ memory (read after write)", "no release that"),
+    "acquire_fence": (2, 32, "__global__ memory (read after write)", "made no fence (acquire)"),
+    "fence_scope": (2, 32, "__global__ memory (read after write)", "no release that"),
+    "cumulative": (3, 32, "__global__ memory (read after write)", "no release that"),
+    "chain_of_atomics": (3, 32, "__global__ memory (read after write)", "no barrier"),
+    "lock": (4, 32, "__global__ memory", "no release that"),
+    "grid_barrier": (2, 64, "__global__ memory (read after write)", "no release that"),
+    "volatile_flag": (2, 32, "__global__ memory (read after write)", "no release that"),
+    "vectors": (1, 32, "__global__ memory", "no barrier"),
+    "left_behind": (1, 64, "", "was at an earlier barrier, and has exited since"),
+    "arrives": (1, 64, "__shared__ memory (read after write)", "no barrier"),
+    "within_a_warp": (1, 32, "__shared__ memory (read after write)", "no barrier"),
+    "shuffle_is_no_barrier": (1, 32, "__shared__ memory (read after write)", "no barrier"),
+    "vote_is_no_barrier": (1, 64, "__shared__ memory (read after write)", "no barrier"),
+    "warp_synchronous": (1, 32, "__shared__ memory", ""),
+    "once_around": (1, 64, "__shared__ memory", "no barrier"),
+    "bins": (1, 64, "__shared__ memory", "no barrier"),
+    "flag_within_a_block": (1, 64, "__shared__ memory (read after write)", ""),
+    "acquire_scope": (2, 32, "__global__ memory (read after write)", ""),
+    "system_scope": (2, 32, "__global__ memory", "the scope of one of the accesses"),
+    "one_writes": (1, 64, "__global__ memory (write after read)", "no barrier"),
+    "part_of_a_word": (1, 64, "__global__ memory", "no barrier"),
+    "in_one_instruction": (1, 64, "__global__ memory (write by several", "the other is"),
+    "equal_in_one_instruction": (1, 32, "__global__ memory (write by several", "the other is"),
+    "neighbours_in_a_warp": (1, 32, "__global__ memory (read after write)", "no barrier"),
+    "writer_outside_of_the_mask": (1, 32, "__shared__ memory (read after write)", "no barrier"),
+    "asynchronous_copy": (1, 64, "__shared__ memory (with cp.async)", "has not waited"),
+    "asynchronous_copy_of_others": (1, 64, "__shared__ memory", ""),
+    "last_block": (4, 32, "__global__ memory (read after write)", ""),
+    "lock_by_orders": (4, 32, "__global__ memory", ""),
+    "beside_the_lock": (4, 32, "__global__ memory", ""),
+    "two_buffers": (1, 64, "__shared__ memory", ""),
+    "relaxed_and_plain": (2, 32, "__global__ memory", ""),
+    "mbarrier": (1, 64, "__shared__ memory (read after write)", ""),
+    "bulk_copy_in": (1, 64, "__shared__ memory (with an asynchronous copy)", ""),
+    "bulk_copy_out": (1, 64, "__shared__ memory (with an asynchronous copy)", ""),
+    "neighbour_in_a_cluster": (2, 32, "__shared__ memory", ""),
+    "divided": (1, 64, "", "A barrier (0) in divergent code"),
+    "not_in_the_mask": (1, 32, "", "A warp operation by a thread outside of its mask"),
+    "read_before_shuffle": (1, 32, "__global__ memory (read after write)", "no barrier"),
+}
+CLUSTERS = {"neighbour_in_a_cluster": 2}
+"""Blocks of a cluster, of kernels that have some."""
+
+
+def source(name: str) -> str:
+    """The program with one of the kernels."""
+    (kernel,) = (text for text in KERNELS.split("KERNEL") if text.startswith(f"({name})"))
+    return f"{HELPERS}\nKERNEL{kernel}"
