@@ -60,6 +60,7 @@ def encoded(write: Callable[[Assembler], object]) -> str:
         (lambda out: out.pop(RBX), "5b"),
         (lambda out: out.lowest_bit(RAX, RCX), "f3 0f bc c1"),
         (lambda out: out.count_bits(RAX, RCX), "f3 0f b8 c1"),
+        (lambda out: out.shift_by_cl("shr", RAX), "48 d3 e8"),
         (lambda out: out.add_to(At(RBX, 8), RAX), "48 01 43 08"),
         (lambda out: out.call_at(RAX), "ff d0"),
         (lambda out: out.jump_to(At(RDX, 0, RAX, 8)), "ff 64 c2 00"),

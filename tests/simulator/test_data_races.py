@@ -22,6 +22,11 @@ def races(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
 
 
+@pytest.fixture(params=["never", "always"])
+def machine_code(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings.current, "machine_code", request.param)
+
+
 def run(machine: Machine, name: str, right: int, out: Array | None = None) -> None:
     grid, block, *_ = PAIRS[name]
     module = machine.load(source(name), 90)
@@ -29,6 +34,7 @@ def run(machine: Machine, name: str, right: int, out: Array | None = None) -> No
     machine.run(module, name, grid, block, i32(right), out or machine.zeros(1024, i32), cluster=cluster)
 
 
+@pytest.mark.usefixtures("machine_code")
 @pytest.mark.parametrize("name", PAIRS)
 def test_the_mistake(machine: Machine, name: str) -> None:
     _, _, what, why = PAIRS[name]
@@ -40,6 +46,7 @@ def test_the_mistake(machine: Machine, name: str) -> None:
     assert f"in {name}, program.cu:" in report
 
 
+@pytest.mark.usefixtures("machine_code")
 @pytest.mark.parametrize("name", PAIRS)
 def test_its_correct_twin(machine: Machine, name: str) -> None:
     run(machine, name, 1)

@@ -5,11 +5,15 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+import numpy as np
 import pytest
 
-from cudapy.simulator.engine import coverage, settings
+from cudapy.simulator.engine import Fault, coverage, settings
 from cudapy.simulator.engine.jit import processor
+from cudapy.simulator.engine.jit.run import MachineRuns
+from cudapy.simulator.engine.run.spaces import Spaces
 
+from .machine import Machine
 from .machine_programs import program, run
 
 pytestmark = pytest.mark.skipif(
@@ -27,7 +31,7 @@ def checks(monkeypatch: pytest.MonkeyPatch) -> Any:
     coverage.reset()
 
 
-@pytest.mark.parametrize("seed", range(400, 410))
+@pytest.mark.parametrize("seed", range(400, 404))
 def test_coverage_of_random_programs(seed: int, checks: Any) -> None:
     checks.coverage = True
     found = []
@@ -38,3 +42,86 @@ def test_coverage_of_random_programs(seed: int, checks: Any) -> None:
         assert failed is None
         found.append((counts.lines(), counts.branches()))
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("seed", range(500, 504))
+def test_races_in_random_programs(seed: int, checks: Any) -> None:
+    checks.check_races = True
+    (never, failed), (always, fails) = (run(program(seed), value) for value in ("never", "always"))
+    assert failed == fails
+    assert all(np.array_equal(*both) for both in zip(never, always, strict=True))
+
+
+STEPS = r"""
+extern "C" __global__ void steps(float *out, const float *in, int distance, int wrong, int n)
+{
+    __shared__ float tile[128];
+    __shared__ float4 wide[128];
+    __shared__ int sum;
+    int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    tile[t] = in[i];
+    if (t == 0) sum = 0;
+    wide[t] = make_float4(t, i, 1, 2);
+    __syncthreads();
+    for (int k = 0; k < n; ++k) {
+        float a = tile[(t * 5 + k) & 127] + wide[(t + k) & 127].x;
+        __syncthreads();
+        if (k == wrong) tile[(t + distance) & 127] = t;    // of several threads, if distance is 128 - t
+        tile[t] = a;
+        atomicAdd(&sum, t);
+        __syncthreads();
+    }
+    out[i] = tile[t ^ 1] + sum + wide[t ^ 3].w;
+}
+"""
+
+
+def steps(distance: int, wrong: int) -> tuple[Any, str]:
+    """What `STEPS` leaves, and what is found."""
+    machine, i32, f32 = Machine(), np.int32, np.float32
+    out, given = machine.zeros(256, f32), machine.array(np.arange(256, dtype=f32))
+    report = ""
+    try:
+        machine.run(machine.load(STEPS), "steps", 2, 128, out, given, i32(distance), i32(wrong), i32(20))
+    except Fault as found:
+        report = found.report
+    return out.get(), report
+
+
+@pytest.mark.parametrize(("distance", "wrong"), [(0, 5), (1, 5), (32, 19), (1, 20)])
+def test_an_access_that_races_is_left_to_the_detector(distance: int, wrong: int, checks: Any) -> None:
+    checks.check_races = True
+    checks.machine_code = "never"
+    expected, finding = steps(distance, wrong)
+    assert bool(finding) == (distance > 0 and wrong < 20)
+    checks.machine_code = "always"
+    got, found = steps(distance, wrong)
+    assert found.partition("(")[0] == finding.partition("(")[0]
+    assert finding or np.array_equal(expected, got)
+
+
+def test_what_barriers_order_is_not_left_to_the_detector(
+    checks: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left: list[str] = []
+    at, run_region = Spaces.at, MachineRuns.run
+    inside: list[bool] = []
+
+    def watched(self: Any, *arguments: Any) -> Any:
+        inside.append(True)
+        try:
+            return run_region(self, *arguments)
+        finally:
+            inside.pop()
+
+    def watched_at(self: Any, space: str, *arguments: Any) -> Any:
+        if inside:
+            left.append(space)
+        return at(self, space, *arguments)
+
+    monkeypatch.setattr(MachineRuns, "run", watched)
+    monkeypatch.setattr(Spaces, "at", watched_at)
+    checks.check_races, checks.machine_code = True, "always"
+    _, found = steps(0, 20)
+    assert not found and left.count("shared") == 0
+    assert left.count("global") <= 4  # the first accesses of an allocation make its shadow

@@ -329,6 +329,11 @@ class Assembler(Code):
         self._plain(b"\xc1", _SHIFT[name], target, wide)
         self.code.append(count)
 
+    def shift_by_cl(self, name: str, target: int) -> None:
+        """By the number in cl."""
+        self.note((GENERAL[target],), (GENERAL[target], RCX))
+        self._plain(b"\xd3", _SHIFT[name], target, True)
+
     def lowest_bit(self, target: int, source: int) -> None:
         """tzcnt: the number of the lowest bit of 32."""
         self.note((GENERAL[target],), (GENERAL[source],))

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..access import Access
 from ..assembler.x86_64 import R8, RAX, RBX, RDI, RDX, At
-from ..checks import BOUNDS
+from ..checks import BOUNDS, RACES
 from ..ptx.syntax import Register
 from ..ptx.types import BITS, TYPES, Type
-from . import data, layout
+from . import data, layout, races
 from .atomics import write_atomic
 from .lanes import Unsupported
 from .layout import WIDE
@@ -147,7 +147,10 @@ def _check_bounds(context: CodeContext, access: MemoryAccess, size: int, failed:
     out.jump_if("nz", failed)
 
 
-CHECKS: dict[str, Callable[[CodeContext, MemoryAccess, int, str], None]] = {BOUNDS: _check_bounds}
+CHECKS: dict[str, Callable[[CodeContext, MemoryAccess, int, str], None]] = {
+    BOUNDS: _check_bounds,
+    RACES: races.check,
+}
 """What writes the code of each check, by its name in `checks`: of the access's description and the size of
 all of its items, with the label to go to where Python is to make the access. They come in this order: behind
 the first one ADDRESS has the addresses of this process, and ASKED those of the kernel.

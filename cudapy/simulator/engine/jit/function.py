@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..checks import BOUNDS
+from ..checks import BOUNDS, RACES
 from .lanes import Unsupported
 from .region import Region
 
@@ -76,7 +76,10 @@ class MachineCode:
         """None if an instruction turns out to be none that there is code for."""
         if checks not in self._regions:
             try:
-                self._regions[checks] = Region(self._function, self._blocks, self._numbers, checks)
+                numbers = self._numbers
+                if RACES in checks:  # warp operations tell the detector
+                    numbers = [one for one in numbers if not self._blocks[one].gathers]
+                self._regions[checks] = Region(self._function, self._blocks, numbers, checks)
             except Unsupported:
                 self._regions[checks] = None
         return self._regions[checks]

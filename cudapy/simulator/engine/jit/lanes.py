@@ -13,7 +13,7 @@ from ..ptx.types import BITS, TYPES, Type
 from .vectors import Vectors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ..assembler.x86_64 import Assembler
     from ..compile.function import FunctionCompiler
@@ -67,8 +67,15 @@ class CodeContext(Protocol):
     def changes(self, registers: Iterable[str]) -> None:
         """Code in `out` puts something into the locations of registers."""
 
+    @property
+    def found(self) -> Sequence[int]:
+        """The offsets of what accesses remember."""
+
     def room_for_found(self) -> int:
-        """The offset of what an access remembers."""
+        """The offset of what an access remembers, the last of `found` from here on."""
+
+    def room_for_site(self, mode: int) -> int:
+        """The offset of the number that a race detector has for the instruction at hand."""
 
     def leave_to_python(self, step: MemoryStep) -> tuple[str, str]:
         """Two labels: to go to where Python has to make an access, and one to set where the code goes on."""

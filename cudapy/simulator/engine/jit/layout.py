@@ -50,6 +50,10 @@ SHARED_SIZE, LOCAL_SIZE = next(_fields), next(_fields)
 """The bytes of a block's shared memory, of a thread's local memory."""
 STARTS, ENDS, ALLOCATIONS = next(_fields), next(_fields), next(_fields)
 """Arrays of the first and of the end addresses of allocations, sorted, and how many there are."""
+CHUNK_ORDERS, SHADOWS, SHARED_SHADOW, STRONG = (next(_fields) for _ in range(4))
+"""For the check for races: what orders each chunk, 0 if that takes more; descriptions of the shadows of
+allocations, and of shared memory; a byte for each site, 1 for strong accesses of the scope of all threads.
+"""
 
 ROUTINES = 256
 """The addresses of the routines that all code shares."""
@@ -66,8 +70,14 @@ ROUTINES = 256
     CHECK_GENERIC,
     LOAD,  # and for 2, 4 and 8 bytes: from ADDRESS + r8 to the array at rdi
     STORE,  # the same, from the array at rdi
-) = (*range(11), 14)
-ROUTINE_COUNT = STORE + 4
+    RACE_READ,  # and writes and atomics: see `races`
+) = (*range(11), 14, 18)
+ROUTINE_COUNT = RACE_READ + 3
+FOUND_SHADOW = 16
+FOUND = 24
+"""Bytes of what an access of global memory remembers: the address and size of an allocation, and what
+describes its shadow.
+"""
 PLACE = 512
 """The block of each lane; another number for those that have left, `NOWHERE` for those that are not there."""
 LAST_PLACE = PLACE + NARROW

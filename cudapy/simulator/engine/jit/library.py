@@ -27,7 +27,7 @@ from ..assembler.x86_64 import (
     Assembler,
     At,
 )
-from . import layout
+from . import layout, races
 from .layout import WIDE
 from .processor import place_code
 
@@ -78,6 +78,8 @@ def routines() -> tuple[int, int, list[int]]:
     for size in (1, 2, 4, 8):
         names.append(f"store{size}")
         _store(out, size)
+    races.write_routines(out)
+    names += races.ROUTINES.values()
     start = place_code(out.finish())
     enter, first, *others = (start + out.labels[name] for name in ("enter", "next_chunk", *names))
     return enter, first, others
@@ -447,6 +449,9 @@ def _check_global(out: Assembler) -> None:
         out.word("sub", R11, RSI)
         out.keep(start, RSI)
         out.keep(size, R11)
+        out.shift_word("shl", low, races.SHADOW.bit_length() - 1)
+        out.word("add", low, At(RBX, layout.SHADOWS))
+        out.keep(At(RDX, layout.FOUND_SHADOW), low)
         out.jump("again")
         out.label("found")
         out.ret()

@@ -15,6 +15,7 @@ from ..checks import COVERAGE
 from ..compile.graph import read_registers, registers_of
 from ..generated import functions
 from ..rounding import round_up
+from ..run.shadow import WIDEST
 from . import layout, vectors
 from .accesses import MemoryStep
 from .lanes import Lanes, Value
@@ -38,8 +39,6 @@ _DTYPES = {f"{letter}{size}": np.dtype(f"{letter}{size}") for letter in "ui" for
     "f8": np.dtype("f8"),
 }
 VECTOR = 32  # bytes of a register of the processor
-_FOUND = 16
-"""Bytes of what a load or store of global memory remembers: an allocation's address and size."""
 
 
 class Carried(NamedTuple):
@@ -91,6 +90,10 @@ class Region:
         self.left_to_python: list[LeftToPython] = []
         self.found: list[int] = []
         """The offsets of what accesses remember."""
+        self.sites: list[tuple[int, int, int]] = []
+        """Of accesses that are checked for races: the offset of the number of the site, the number of the
+        instruction, and the mode.
+        """
         self.counts: dict[int, int] = {}
         """Of each block the offset of two counts: threads that ran it, and that took its branch."""
         self.locations: dict[str, int] = {}
@@ -127,6 +130,9 @@ class Region:
         """What its memory holds at first."""
         for (bits, size), offset in self._constants.items():
             self.image[offset : offset + size] = np.frombuffer(bits.to_bytes(size, "little"), np.uint8)
+        own = [one.step.access.size for one in self.left_to_python if one.step.space in ("shared", "generic")]
+        self.least_shared = min(own, default=WIDEST)
+        """Bytes of its least access to shared memory."""
         self.uses = {one.step.space for one in self.left_to_python}
         """The spaces that it accesses."""
         expressions = "".join(f"{one}, " for one in self._inputs)
@@ -242,8 +248,12 @@ class Region:
 
     def room_for_found(self) -> int:
         """The offset of what an access remembers."""
-        self.found.append(self._room(_FOUND))
+        self.found.append(self._room(layout.FOUND))
         return self.found[-1]
+
+    def room_for_site(self) -> int:
+        """The offset of the number that a race detector has for an access."""
+        return self._room(8)
 
     def counts_of(self, number: int) -> int:
         """The offset of a block's counts."""
@@ -282,7 +292,7 @@ class _Writer:
         self._region, self.out, self._block = region, out, block
         self.function, self.checks, self.number = region.function, region.checks, 0
         self.location, self.constant, self.input = region.location, region.constant, region.input
-        self.room_for_found = region.room_for_found
+        self.found, self.room_for_found = region.found, region.room_for_found
         self._lanes = Lanes(self)
         self._read: set[str] = set()
         self._written: set[str] = set()
@@ -343,6 +353,10 @@ class _Writer:
 
     def changes(self, registers: Iterable[str]) -> None:
         self._written.update(registers)
+
+    def room_for_site(self, mode: int) -> int:
+        self._region.sites.append((self._region.room_for_site(), self.number, mode))
+        return self._region.sites[-1][0]
 
     def leave_to_python(self, step: MemoryStep) -> tuple[str, str]:
         failed, resume = self.out.new_label(), self.out.new_label()

@@ -14,6 +14,7 @@ from ..checks import BOUNDS
 from . import layout
 from .layout import LANES
 from .library import routines
+from .races import RaceTables
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,6 +84,9 @@ class _Run:
         self._takes_shared = bool(region.uses & {"shared", "generic"})
         self._takes_local = bool(region.uses & {"local", "generic"})
         self._takes_global = bool(region.uses & {"global", "const", "generic"})
+        self._races: RaceTables | None = None
+        if region.sites:
+            self._races = RaceTables(region, batch, self._fields, self._memory)
         if self._takes_shared:
             self._set(layout.SHARED_SIZE, batch.shared.size)
             self._bring(batch.shared.addresses(), layout.SHARED_BASE)
@@ -113,6 +117,9 @@ class _Run:
             self._copy(ins, batch.local.addresses(), layout.LOCAL_BASE, padded, True)
         if self._takes_global:
             self._remember_allocations()
+        if self._races is not None:
+            firsts = np.arange(0, count, LANES) if lanes is None else lanes[::LANES]
+            self._races.begin(firsts, self._snapshot)
         results = [np.empty(chunks * LANES, one.dtype) for one in changed]
         places = np.empty(chunks * LANES, np.uint32)
         self._set(layout.RESUME, self._start)
@@ -260,7 +267,7 @@ class _Run:
             self._set(layout.ENDS, _address(snapshot.ends))
             self._set(layout.ALLOCATIONS, len(snapshot.starts))
             for offset in self._region.found:
-                self._memory[offset : offset + 16] = 0
+                self._memory[offset : offset + layout.FOUND] = 0
 
     def _go(self, lanes: Lanes, look: Callable[[int, Lanes], None]) -> int:
         """0 if all lanes have left the region; else why the code came back: it has run the same lanes for
@@ -274,6 +281,8 @@ class _Run:
                 step = self._region.left_to_python[int(self._fields[layout.WHICH >> 3]) & 0xFFFFFFFF].step
                 started = time.perf_counter()
                 self._access(step, lanes)
+                if self._races is not None:
+                    self._races.update(self._snapshot)
                 spent += time.perf_counter() - started
                 left_to_python += 1
                 self._fields[layout.BUDGET >> 3] -= _ACCESS_COST
@@ -286,6 +295,8 @@ class _Run:
             look(self._block_at_hand(), lanes)
             if self._takes_global:
                 self._remember_allocations()
+                if self._races is not None:
+                    self._races.update(self._snapshot)
             chunk = int(self._fields[layout.CHUNK >> 3])
             if chunk == before:
                 return status

@@ -96,6 +96,7 @@ class _Anywhere:
     """Stands in for a region, of which no code is made."""
 
     number = 0
+    found = (0,)
     checks = frozenset(CHECKS)
 
     def __init__(self, function: FunctionCompiler) -> None:
@@ -117,6 +118,9 @@ class _Anywhere:
         pass
 
     def room_for_found(self) -> int:
+        return 0
+
+    def room_for_site(self, mode: int) -> int:
         return 0
 
     def leave_to_python(self, step: MemoryStep) -> tuple[str, str]:

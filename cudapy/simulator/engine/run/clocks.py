@@ -148,6 +148,20 @@ class HappensBefore:
         """The numbers of lanes' threads in the launch."""
         return lanes + self._first_thread
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing but barriers of whole blocks has ordered threads of the batch so far."""
+        others = self._has_clocks or self._fenced or self._lane_time is not None or self._arrived
+        return not others and self._threads.cluster_size == 1 and not self._warp_time.any()
+
+    def epochs(self, lanes: I64) -> tuple[I64, I64, I64]:
+        """Of lanes: the numbers of their threads, the time before which all accesses of their blocks are
+        known, and the numbers of their blocks' first threads.
+        """
+        blocks = self._threads.blocks[lanes]
+        first = (blocks + self._first_block) * self._threads.per_block
+        return lanes + self._first_thread, self._block_time[blocks], first
+
     # Who happens before.
 
     def ordered(self, lane: I64, other: I64, time: I64, are_reads: bool = False) -> Bools:

@@ -105,6 +105,8 @@ class LaunchOrder:
         self.shadows: dict[int, Shadow] = {}
         """By the address of the allocation."""
         self.locations: dict[Hashable, _Location] = {}
+        self.changes = 0
+        """How often a shadow was added or refined."""
         self.sites: list[Site] = []
         self._numbers: dict[tuple[int, int, int], int] = {}
 
@@ -130,6 +132,51 @@ class RaceDetector:
         self._shared = Shadow(threads.block_count * stride)
         self._pending: Pending | None = None  # once a bulk copy was made
         self._copies: AsyncCopies | None = None  # once cp.async was
+
+    # What a back end needs that enters accesses itself.
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether an access is ordered by the barriers of whole blocks alone, as far as threads of the batch
+        are ordered at all.
+        """
+        has_copies = self._pending is not None or self._copies is not None
+        return self._happens.is_plain and not has_copies and not self._order.locations
+
+    @property
+    def state(self) -> Hashable:
+        """Changes with everything that `chunks`, `strong_sites` and shadows depend on."""
+        order = self._order
+        return order.changes, order.clocks.time, len(order.sites), self._shared.granularity, self.is_plain
+
+    @property
+    def shared_shadow(self) -> Shadow:
+        return self._shared
+
+    def shadow(self, allocation: Allocation) -> Shadow | None:
+        """That of an allocation, if anything has accessed it."""
+        return self._order.shadows.get(allocation.address)
+
+    def refine_shared(self, size: int) -> None:
+        """There will be accesses of `size` bytes to shared memory."""
+        self._refine(size)
+
+    def site(self, function: CompiledFunction, number: int, mode: int) -> int:
+        """The number by which shadows know an instruction."""
+        return self._order.site(function, number, mode)
+
+    def strong_sites(self) -> U8:
+        """For each site whether it is a strong access whose scope includes all threads."""
+        return np.array([one.scope >= GPU for one in self._order.sites], np.uint8)
+
+    def chunks(self, lanes: I64) -> U64:
+        """For each of the lanes its epoch now, the time before which all accesses of its block are ordered
+        before its own, its block's first thread, counted from 1 as in epochs, and the threads of a block.
+        """
+        thread, time, first = self._happens.epochs(lanes)
+        now, of_block = self._happens.time, np.full_like(thread, self._threads.per_block)
+        columns = (thread + 1 << 32) | now, np.maximum(time, 1), first + 1, of_block
+        return np.ascontiguousarray(np.stack(columns, 1)).view(np.uint64)
 
     # What orders threads.
 
@@ -202,10 +249,13 @@ class RaceDetector:
         shadow = self._order.shadows.get(allocation.address)
         if shadow is None:
             shadow = self._order.shadows[allocation.address] = Shadow(allocation.size + WIDEST)
+            self._order.changes += 1
         size = access.size
         while allocation.address & (size - 1):  # a part starts at a multiple of its size in the allocation
             size //= 2
-        shadow.refine(min(size, WIDEST))
+        if size < shadow.granularity:
+            shadow.refine(size)
+            self._order.changes += 1
         stored = Stored(allocation.data, start, values) if values else None
         seen = _Seen("global", numbers, access.number, access.mode, a, access.size, stored)
         self._see(shadow, seen, start // shadow.granularity, access.size // shadow.granularity)

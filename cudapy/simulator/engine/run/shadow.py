@@ -30,6 +30,10 @@ class Record:
         """There are `times` as many parts, and what was seen of one was seen of all its parts."""
         self._epoch, self._site = self._epoch.repeat(times), self._site.repeat(times)
 
+    def addresses(self) -> tuple[int, int]:
+        """Where its epochs and its sites lie in this process."""
+        return self._epoch.ctypes.data, self._site.ctypes.data
+
     def others(self, places: I64, threads: I64) -> I64:
         """The positions of places that another thread accessed last."""
         epoch = self._epoch[places]
@@ -58,6 +62,10 @@ class Shadow:
         """Bytes of a part: all accesses so far touched whole parts."""
         count = -(-size // WIDEST)
         self.write, self.first_read, self.last_read = Record(count), Record(count), Record(count)
+
+    def addresses(self) -> list[int]:
+        """Where the epochs and sites of the write, the first and the last read lie in this process."""
+        return [one for record in (self.write, self.first_read, self.last_read) for one in record.addresses()]
 
     def refine(self, size: int) -> None:
         """From now on there are accesses of `size` bytes, at multiples of it."""
