@@ -59,11 +59,12 @@ def register() -> None:
     """Have the operators of CUDA run on the CPU from now on. Libraries that the simulator lacks are off."""
     library = torch.library.Library("aten", "IMPL")
     _libraries.append(library)
+    names = set(COMPOSED)  # some releases have kernels of their own for these
     for name in torch._C._dispatch_get_registrations_for_dispatch_key("CUDA"):
         space, _, name = name.partition("::")
         if space == "aten" and name.partition(".")[0] not in KEPT:
-            library.impl(name, Operator(name), "CUDA")
-    for name in COMPOSED:
+            names.add(name)
+    for name in names:
         library.impl(name, Operator(name), "CUDA")
     torch.backends.cudnn.enabled = False
     torch.backends.cuda.enable_flash_sdp(False)
