@@ -26,6 +26,15 @@ def source(cell: dict[str, Any]) -> str:
     return "".join(cell["source"])
 
 
+def as_python(cell: dict[str, Any]) -> str:
+    """A cell without Jupyter: the kernels of `%%cuda` become variables as they do there."""
+    text = source(cell)
+    if text.startswith("%%cuda"):
+        line, _, code = text.removeprefix("%%cuda").partition("\n")
+        return f"globals().update(__import__('cudapy.jupyter').jupyter.kernels({line!r}, {code!r}))"
+    return text.replace("%load_ext cudapy.jupyter\n", "")
+
+
 def environment() -> dict[str, str]:
     simulated = {"CUDAPY_DRIVER": "simulator"} if no_gpu() else {}
     return {**os.environ, "PYTHONPATH": str(ROOT), **simulated}
@@ -46,11 +55,19 @@ def test_what_is_shown_was_computed_by_the_cells(path: Path) -> None:
     assert not re.search(r"/(tmp|home|work|root|Users)/", json.dumps(outputs))
 
 
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_kernels_are_in_cells_of_their_own_and_there_is_something_to_do(path: Path) -> None:
+    code = "\n".join(as_python(cell) for cell in cells(path, "code") if not source(cell).startswith("%%cuda"))
+    assert any(source(cell).startswith("%%cuda\n") for cell in cells(path, "code"))
+    assert "__global__" not in code
+    assert any(source(cell).startswith("## Your turn") for cell in cells(path, "markdown"))
+
+
 @pytest.mark.thorough
 @pytest.mark.usefixtures("nvrtc")
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_the_cells_are_a_program(path: Path, tmp_path: Path) -> None:
-    text = "\n".join(source(cell) for cell in cells(path, "code"))
+    text = "\n".join(as_python(cell) for cell in cells(path, "code"))
     if "PIL" in text:
         pytest.importorskip("PIL", reason="Pillow is not installed")
     command = [sys.executable, "-W", "error", "-c", text]

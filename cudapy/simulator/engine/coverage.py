@@ -5,6 +5,8 @@ from __future__ import annotations
 import collections
 from typing import TYPE_CHECKING
 
+from .fault import relative
+
 if TYPE_CHECKING:
     from .kernel import Kernel
 
@@ -54,7 +56,7 @@ class Counts:
 
         colours = {True: "", False: ' style="color: #c00"'}
         rows = "".join(
-            f"<tr{colours[threads > 0]}><td>{escape(file)}:{line}</td><td>{threads:,}</td></tr>"
+            f"<tr{colours[threads > 0]}><td>{escape(relative(file))}:{line}</td><td>{threads:,}</td></tr>"
             for (file, line), threads in sorted(self.lines().items())
         )
         head = "<tr><th>line</th><th>threads</th></tr>"

@@ -44,7 +44,7 @@ class Place:
         if self.function != self.kernel:
             text += f", in {self.function}"
         if self.file is not None:
-            text += f", {_relative(self.file)}:{self.line}"
+            text += f", {relative(self.file)}:{self.line}"
         return f"{text}, PTX line {self.ptx_line}: {self.instruction}"
 
 
@@ -109,7 +109,7 @@ def block_name(block: Dim3) -> str:
     return f"block ({block[0]},{block[1]},{block[2]})"
 
 
-def _relative(file: str) -> str:
+def relative(file: str) -> str:
     """The path of a file as it was given: NVRTC puts the working directory in front of it."""
     with contextlib.suppress(OSError):  # the working directory is gone
         return file.removeprefix(os.path.join(os.getcwd(), ""))
