@@ -1,8 +1,9 @@
 """How often a comparison finds what is there, and what is not: `python -m benchmark.experiments`.
 
 Processes of one commit are measured, all alike: launches with core on a null libcuda, or the driver's rows of
-the gate on a GPU (whose other rows take most of the time of a process, for packages that are slow to import). Comparisons are then drawn from them, none twice in a comparison, of which one side is multiplied by
-what was planted.
+the gate on a GPU (the other rows take most of a process's time, for packages that are slow to import).
+Comparisons are then drawn from them, none twice in a comparison, of which one side is multiplied by what was
+planted.
 """
 
 from __future__ import annotations
