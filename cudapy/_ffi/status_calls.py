@@ -7,6 +7,7 @@ check costs more than the call.
 from __future__ import annotations
 
 import ctypes
+from types import FunctionType
 from typing import NamedTuple
 
 from . import lanes
@@ -185,6 +186,13 @@ def give_lane(
 
 def _nothing(state: object) -> None:
     """There is no lane."""
+
+
+def plain_copy(function: Any) -> Any:
+    """A function that does the same without a lane, whatever lane the other one gets."""
+    copy = FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__)
+    copy.__kwdefaults__ = function.__kwdefaults__
+    return copy
 
 
 def _argument_of(place: int, kind: Any, made: Any) -> Argument:

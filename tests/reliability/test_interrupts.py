@@ -231,17 +231,17 @@ def test_a_stream_is_given_back_once_though_its_owner_is_never_seen(monkeypatch:
     monkeypatch.setattr(sys, "unraisablehook", lambda args: reports.append(args.exc_value))
     with world() as w:
         stream = w.module("_core.streams.stream")
-        made = stream.Prerequisite
+        made = stream._created
 
-        def interrupt(*args: object, **named: object) -> None:
-            made(*args, **named)
+        def interrupt(flags: int, priority: int) -> None:
+            made(flags, priority)
             raise KeyboardInterrupt
 
         w.device.create_stream()
         w.settle()
         before = w.alive()
-        monkeypatch.setattr(stream, "Prerequisite", interrupt)
+        monkeypatch.setattr(stream, "_created", interrupt)
         with pytest.raises(KeyboardInterrupt):
             w.device.create_stream()
-        monkeypatch.setattr(stream, "Prerequisite", made)
+        monkeypatch.setattr(stream, "_created", made)
         assert not w.leak(before) and reports == []

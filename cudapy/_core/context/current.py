@@ -18,7 +18,8 @@ from ...driver import CUcontext, CUresult, CUstreamCaptureMode, checked
 T = TypeVar("T")
 
 RELAXED = int(CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED)
-_take, _give, _new = output_slots(CUstreamCaptureMode, storage(CUstreamCaptureMode))
+_Mode = storage(CUstreamCaptureMode)
+_take, _give, _new = output_slots(CUstreamCaptureMode, _Mode)
 _take_context, _give_context, _new_context = output_slots(CUcontext, CUcontext)
 _, _popped = _new_context()  # where contexts go that nobody asks for
 owning = Owning(vars(driver), driver.libcuda)
@@ -41,7 +42,7 @@ def filling_function(symbol: str, cls: type, *takes: type) -> Any:
 
 def current_context() -> int:
     """The number of the current context; 0: there is none. Raises CUDAError. Source: cuCtxGetCurrent."""
-    _number_lane(current_context, "cuCtxGetCurrent", "unsigned 8", _no_context)
+    number_lane(current_context, "cuCtxGetCurrent", "unsigned 8", _no_context)
     try:
         context, reference = cell = _take_context()
     except IndexError:
@@ -57,7 +58,7 @@ def _no_context(status: int) -> int:
 
 
 @cache
-def _number_lane(function: Any, symbol: str, kind: str, failed: Callable[[int], Any]) -> None:
+def number_lane(function: Any, symbol: str, kind: str, failed: Callable[[int], Any]) -> None:
     """Have a function return the one number that a C function writes, without a step of Python.
 
     A function does this as it is called; with a lane, it is not called any more.
@@ -65,14 +66,16 @@ def _number_lane(function: Any, symbol: str, kind: str, failed: Callable[[int], 
     give_lane(function, c_function(symbol), (), failed, gives=(0, kind))
 
 
-_is_started = _is_forked = False  # whether cuInit succeeded, and whether that was in a parent
+started: list[None] = []
+"""Empty until cuInit succeeded in this process: hot paths ask before they call `initialise`."""
+_is_forked = False  # whether it did in a parent
 
 
 @forks.in_child
 def _leave_to_parent() -> None:
-    global _is_started, _is_forked
-    _is_forked = _is_started or _is_forked
-    _is_started = False
+    global _is_forked
+    _is_forked = bool(started) or _is_forked
+    started.clear()
 
 
 def initialise() -> None:
@@ -81,13 +84,12 @@ def initialise() -> None:
     Raises CUDAError in a process forked from one that has used CUDA, pathfinder.LibraryNotFound without a
     driver.
     """
-    global _is_started
-    if _is_started:
+    if started:
         return
     if _is_forked:
         raise driver.libcuda.error("cuInit", CUresult.CUDA_ERROR_NOT_INITIALIZED, {})
     checked.cuInit(0)
-    _is_started = True
+    started.append(None)
 
 
 def with_context(context: int, function: Callable[..., T], *args: Any) -> T:
@@ -136,6 +138,13 @@ class _Pushed:
 
 
 _EXCHANGE = "cuThreadExchangeStreamCaptureMode"
+_exchanges: Any = None  # that function, once it was asked for
+
+
+def _exchanger() -> Any:
+    global _exchanges
+    _exchanges = filling_function(_EXCHANGE, _Mode)
+    return _exchanges
 
 
 class RelaxedCaptureMode:
@@ -154,7 +163,7 @@ class RelaxedCaptureMode:
             self._mode, self._reference = _new()
         self._mode.value = RELAXED
         try:
-            status = c_function(_EXCHANGE)(self._reference)
+            status = (_exchanges or _exchanger())(self._mode)
         except BaseException:
             self.__exit__()
             raise
@@ -167,7 +176,7 @@ class RelaxedCaptureMode:
         try:
             status = 0
             if self._mode.value != RELAXED:  # the mode that was there before
-                status = c_function(_EXCHANGE)(self._reference)
+                status = (_exchanges or _exchanger())(self._mode)
         except Exception:
             raise
         except BaseException:  # Ctrl-C, before or after

@@ -15,8 +15,8 @@ from ..._ffi.library import SymbolNotFound
 from ..._ffi.shown import shown, type_name
 from ..._process.resets import in_reset
 from ...driver import checked
-from ..context.context import Context, primary
-from ..context.current import current_context, initialise, with_context
+from ..context.context import Context, primaries, primary
+from ..context.current import current_context, initialise, number_lane, started, with_context
 from ..memory.buffer import Buffer
 from ..memory.device import DeviceMemoryResource
 from ..memory.host_arrays import contiguous
@@ -47,6 +47,9 @@ T = TypeVar("T")
 Self = TypeVar("Self", bound="Device")
 
 __all__ = ["ComputeCapability", "Device", "DeviceProperties"]
+
+
+_set_current = checked.cuCtxSetCurrent
 
 
 class ComputeCapability(NamedTuple):
@@ -93,7 +96,8 @@ class Device:
     _memory_resource: MemoryResource | None
 
     def __new__(cls, device_id: Device | int | None = None) -> Device:
-        initialise()
+        if not started:
+            initialise()
         if type(device_id) is int:
             ordinal = device_id
         elif device_id is None:
@@ -189,7 +193,11 @@ class Device:
         Source: cuDevicePrimaryCtxRetain, cuCtxSetCurrent.
         """
         if ctx is None:
-            self._make_current(primary(self._device_id))
+            context = primaries.get(self._device_id) or primary(self._device_id)
+            if self._context is context:
+                _set_current(context._handle)
+            else:
+                self._make_current(context)
             return None
         if not isinstance(ctx, Context):
             raise TypeError(f"set_current() takes a Context, not {type_name(ctx)}")
@@ -204,7 +212,7 @@ class Device:
         """Keep a green context while it is current, whenever Ctrl-C comes."""
         before, self._context = self._context, context
         try:
-            checked.cuCtxSetCurrent(context._handle)
+            _set_current(context._handle)
         except BaseException:
             if current_context() != context._handle.value:
                 self._context = before
@@ -440,12 +448,16 @@ def _ordinal(device_id: Any) -> int:
 
 
 def _current_ordinal() -> int:
+    number_lane(_current_ordinal, "cuCtxGetDevice", "signed 4", _no_ordinal)
     status, device = driver.cuCtxGetDevice()
+    return _no_ordinal(status) if status else int(device)
+
+
+def _no_ordinal(status: int) -> int:
+    """That of the device that is taken where no context is current. Raises CUDAError for another failure."""
     if status == driver.CUresult.CUDA_ERROR_INVALID_CONTEXT and not current_context():
         return 0
-    if status:
-        raise driver.libcuda.error("cuCtxGetDevice", status, {})
-    return int(device)
+    raise driver.libcuda.error("cuCtxGetDevice", driver.CUresult(status), {})
 
 
 def _context(context: int) -> int:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ... import driver
@@ -23,6 +23,7 @@ from ..._bindings.errors import CUDAError
 from ..._ffi.interrupts import entered
 from ..._ffi.library import Checked, Library, settled
 from ..._ffi.results import output_slots, storage
+from ..._ffi.status_calls import give_lane
 from ..._process import forks
 from ..._process.resets import in_reset
 from ...driver import CUgraph, CUresult, CUstreamCaptureStatus
@@ -194,6 +195,7 @@ def state(handle: CUstream) -> int:
 
 def _asked_state(handle: CUstream) -> int | None:
     """The same; None if there was no answer."""
+    _give_lane()
     try:
         number, reference = cell = _take()
     except IndexError:
@@ -201,9 +203,19 @@ def _asked_state(handle: CUstream) -> int | None:
     status = c_function("cuStreamIsCapturing")(handle, reference)
     status_value: int = number.value
     _give(cell)
-    if status:  # the legacy stream has an error, while a blocking one captures
-        return _INVALIDATED if status == _IMPLICIT else None
-    return status_value
+    return _no_state(status) if status else status_value
+
+
+def _no_state(status: int, handle: CUstream | None = None) -> int | None:
+    """What a failure says: that of the legacy stream, a blocking one captures."""
+    return _INVALIDATED if status == _IMPLICIT else None
+
+
+@cache
+def _give_lane() -> None:
+    """At the first call; one with a lane does not come here any more."""
+    takes = [(0, driver.CUstream)]
+    give_lane(_asked_state, c_function("cuStreamIsCapturing"), takes, _no_state, gives=(1, "signed 4"))
 
 
 OTHER = -1

@@ -35,6 +35,8 @@ class DeferredReleases:
         self.after_waiting: list[Callable[[], None]] = []
         """What else is to be done whenever something was waited for."""
         self._in_use: deque[tuple[Finishing, tuple[object, ...]]] = deque()
+        self.all = (self.after_capture, self.after_work, self.after_waiting, self._in_use)
+        """There is nothing to `drain` while all of these are empty."""
 
     def retry(self, queue: deque[object] | None = None) -> None:
         """Release what had to wait, by default for the end of a capture; what still has to, waits on."""

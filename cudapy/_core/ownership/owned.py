@@ -30,15 +30,15 @@ to be given back is noted where it is until it was.
 from __future__ import annotations
 
 import atexit
+import gc
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from types import FunctionType
 from typing import Any, NamedTuple
 
 from ..._bindings.errors import CUDAError
 from ..._ffi.handles import Handle
 from ..._ffi.interrupts import entered, finalizer, finish, later
-from ..._ffi.status_calls import InSlot, Releases, give_lane
+from ..._ffi.status_calls import InSlot, Releases, give_lane, plain_copy
 from ..._process import forks
 from ..._process.resets import in_reset
 from ...driver import CUresult, cuCtxGetDevice
@@ -223,8 +223,7 @@ def _finish(owner: Owned) -> None:
 
 def own_finalizer() -> Any:
     """A `__del__` of its own for a class of owners, which may get a lane."""
-    of_all: Any = Owned._release
-    return FunctionType(of_all.__code__, of_all.__globals__, "__del__", of_all.__defaults__)
+    return plain_copy(Owned.__del__)
 
 
 _templates: list[Owned] = []
@@ -333,11 +332,15 @@ class Ownership(Owned):
         return process is not NOWHERE
 
 
+_IN_ORDER = hasattr(gc, "callbacks")
+"""Whether objects are finalized after those that refer to them, unless the garbage collector is at work."""
+
+
 class Prerequisite(Ownership):
     """An Ownership of what other things need for their release: a stream, a pool.
 
-    The garbage collector finalizes in any order. So this is released when it is done: by an heir, which goes
-    with the memory of this object, and that is kept by what still needs the stream or the pool.
+    The garbage collector finalizes in any order. So what it comes by is released when it is done: by an heir,
+    which goes with the memory of this object, and that is kept by what still needs the stream or the pool.
     """
 
     __slots__ = ()
@@ -347,8 +350,11 @@ class Prerequisite(Ownership):
         try:
             if not self._process.alive:
                 return
-            if captures.may_be_active:
-                self._quick = None  # it may be in a capture
+            if captures.may_be_active:  # it may be in a capture
+                self._quick = None
+            elif _IN_ORDER:  # the garbage collector is not at work
+                self._release()
+                return
             self._hand_over()
         except AttributeError:  # it never was an owner
             return

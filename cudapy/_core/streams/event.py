@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ... import driver
@@ -29,7 +30,7 @@ from ..ownership.deferred import deferred
 from ..ownership.owned import Owned, Release, Spare, give_release_lane, own_finalizer, template
 from ..upward import upward
 from .event_options import EventOptions
-from .waiting import SPIN, wait
+from .waiting import SPIN, give_wait_lane, wait
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -195,14 +196,13 @@ class Event(Closable, Owned):
     @property
     def is_done(self) -> bool:
         """Whether the work before it has run; True if it was never recorded. Source: cuEventQuery."""
-        handle = self._handle
-        (status,) = driver.cuEventQuery(handle)
-        if status and status != CUresult.CUDA_ERROR_NOT_READY:
-            raise driver.libcuda.error("cuEventQuery", status, {"hEvent": handle})
-        return not status
+        _give_query_lane()
+        (status,) = driver.cuEventQuery(self._handle)
+        return _not_done(status, self) if status else True
 
     def sync(self) -> None:
         """Wait until the work before it has run. Source: cuEventSynchronize; Ctrl-C ends the wait."""
+        _give_sync_lane()
         spin = 0 if self._options.blocking_sync else SPIN
         wait(driver.cuEventQuery, checked.cuEventSynchronize, self._handle, spin)
 
@@ -348,6 +348,28 @@ def _give_lanes() -> None:
     )
     give_release_lane(Event.close, destroy, owed, not_kept, gone="_handle")
     give_release_lane(Event.__del__, destroy, owed, not_kept)
+
+
+@cache
+def _give_query_lane() -> None:
+    """At the first call; one with a lane does not come here any more."""
+    is_done: Any = Event.is_done
+    give_lane(is_done.fget, c_function("cuEventQuery"), [(0, _HANDLE)], _not_done, ok=True)
+
+
+def _not_done(status: int, event: Event) -> bool:
+    if status != CUresult.CUDA_ERROR_NOT_READY:
+        raise driver.libcuda.error("cuEventQuery", CUresult(status), {"hEvent": event._handle})
+    return False
+
+
+@cache
+def _give_sync_lane() -> None:
+    """At the first call; one with a lane does not come here any more, unless there is more to do."""
+    give_wait_lane(Event.sync, _HANDLE, "cuEventQuery", "cuEventSynchronize", "hEvent")
+
+
+_HANDLE = InSlot(Event, "_handle", CUevent)
 
 
 def _reopen(descriptor: IPCEventDescriptor, device_id: int) -> Event:

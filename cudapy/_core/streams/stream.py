@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from ... import driver
 from ..._ffi.handles import maker
 from ..._ffi.integers import exact_int
 from ..._ffi.shown import type_name
-from ..._ffi.status_calls import SIGNED, UNSIGNED
+from ..._ffi.status_calls import SIGNED, UNSIGNED, InSlot, Makes, give_lane
 from ..._process import environment
 from ...driver import CUevent, CUstream, CUstream_flags, checked
 from ..closable import Closable
 from ..context.context import Context
-from ..context.current import current_context, filling_function, owning, status_function
+from ..context.current import c_function, current_context, filling_function, owning, status_function
 from ..context.green import green_contexts, green_number, kept_number
 from ..options import accepted
+from ..ownership import owned
 from ..ownership.captures import capture_of, captures, too_early
+from ..ownership.deferred import deferred
 from ..ownership.graph_references import is_builder
-from ..ownership.owned import Ownership, Prerequisite
+from ..ownership.owned import Ownership, Prerequisite, Release, give_release_lane, template
 from ..upward import upward
 from .event import Event
 from .event_options import EventOptions
-from .waiting import wait
+from .waiting import give_wait_lane, wait
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,6 +50,8 @@ class StreamOptions:
 
 _NON_BLOCKING = int(CUstream_flags.CU_STREAM_NON_BLOCKING)
 _null = maker(CUstream)
+_object = object.__new__
+_after_capture = deferred.after_capture
 
 
 @runtime_checkable
@@ -82,6 +87,8 @@ class Stream(Closable):
     @staticmethod
     def _new(context: int, options: StreamOptions | Mapping[str, Any] | None = None) -> Stream:
         """A new stream in `context`, which is current."""
+        if _after_capture:
+            deferred.retry()
         if options is None:
             return Stream._made(context, _NON_BLOCKING, 0)
         options = accepted(StreamOptions, options)
@@ -94,15 +101,12 @@ class Stream(Closable):
 
     @staticmethod
     def _made(context: int, flags: int, priority: int) -> Stream:
-        cell, handle = _null(), _null()
         green = green_number(context) if green_contexts else 0
-        ownership = Prerequisite(_destroy, cell, context=green, quick=_destroys or _destroyer())
-        create = filling_function("cuStreamCreateWithPriority", CUstream, UNSIGNED, SIGNED)
-        if status := create(cell, flags, priority):
-            cell.value = 0
-            arguments = {"flags": flags, "priority": priority}
-            raise driver.libcuda.error("cuStreamCreateWithPriority", driver.CUresult(status), arguments)
-        handle.value = cell.value
+        ownership = _created(flags, priority)
+        if green:
+            ownership.how = Release(green, _destroy)
+        handle = _null()
+        handle.value = ownership._owed.value
         return Stream._of(handle, green or context, ownership)
 
     @staticmethod
@@ -208,6 +212,7 @@ class Stream(Closable):
 
     def sync(self) -> None:
         """Wait until all its work has run. Source: cuStreamSynchronize; Ctrl-C ends the wait."""
+        _give_sync_lane()
         wait(driver.cuStreamQuery, checked.cuStreamSynchronize, self._handle)
 
     def record(
@@ -225,8 +230,7 @@ class Stream(Closable):
         except AttributeError:
             raise TypeError(f"record() takes an Event, not {type_name(event)}") from None
         if err:
-            arguments = {"hEvent": event._handle, "hStream": handle}
-            raise driver.libcuda.error("cuEventRecord", driver.CUresult(err), arguments)
+            raise _not_recorded(err, self, event)
         return event
 
     def wait(self, event_or_stream: Event | Stream | IsStreamType) -> None:
@@ -290,22 +294,71 @@ _record: Any = None  # cuEventRecord, once it was asked for
 def _recording() -> Any:
     global _record
     _record = status_function("cuEventRecord", CUevent, CUstream)
+
+    def failed(status: int, stream: Stream, event: Event) -> None:
+        raise _not_recorded(status, stream, event)
+
+    takes = (1, _HANDLE), (0, InSlot(Event, "_handle", CUevent))
+    give_lane(Stream.record, c_function("cuEventRecord"), takes, failed, returned=2)
     return _record
 
 
+def _not_recorded(status: int, stream: Stream, event: Event) -> Exception:
+    arguments = {"hEvent": event._handle, "hStream": stream._handle}
+    return driver.libcuda.error("cuEventRecord", driver.CUresult(status), arguments)
+
+
+@cache
+def _give_sync_lane() -> None:
+    """At the first call; one with a lane does not come here any more, unless there is more to do."""
+    give_wait_lane(Stream.sync, _HANDLE, "cuStreamQuery", "cuStreamSynchronize", "hStream")
+
+
+_HANDLE = InSlot(Stream, "_handle", CUstream)
+
+
 _destroys: Any = None  # cuStreamDestroy
+_creates: Any = None  # cuStreamCreateWithPriority
 
 
-def _destroyer() -> Any:
-    global _destroys
-    _destroys = status_function("cuStreamDestroy_v2", CUstream)
-    return _destroys
+def _created(flags: int, priority: int) -> Prerequisite:
+    """What owns a new stream. Source: cuStreamCreateWithPriority, in the current context."""
+    if _creates is None:
+        _give_lanes()
+    ownership = _object(Prerequisite)
+    ownership._begin(_null(), _RELEASE, _destroys)
+    ownership._process = owned.process
+    if status := _creates(ownership._owed, flags, priority):
+        ownership._owed.value = 0
+        _not_created(status, flags, priority)
+    return ownership
+
+
+def _not_created(status: int, flags: int, priority: int) -> None:
+    arguments = {"flags": flags, "priority": priority}
+    raise driver.libcuda.error("cuStreamCreateWithPriority", driver.CUresult(status), arguments)
+
+
+def _give_lanes() -> None:
+    """Have streams made and destroyed without a step of Python, where that is possible."""
+    global _creates, _destroys
+    symbol, destroy = "cuStreamCreateWithPriority", "cuStreamDestroy_v2"
+    _destroys = status_function(destroy, CUstream)
+    _creates = filling_function(symbol, CUstream, UNSIGNED, SIGNED)
+    slots = {"_quick": _destroys, "_argument": None, "_spare": None}
+    makes = Makes(template(Prerequisite, is_shared=False, how=_RELEASE, **slots), CUstream, ("_owed",))
+    give_lane(_created, c_function(symbol), [(1, UNSIGNED), (2, SIGNED)], _not_created, makes=makes)
+    owed, may_be_active = [InSlot(Prerequisite, "_owed", CUstream)], [captures.may_be_active]
+    give_release_lane(Prerequisite.__del__, c_function(destroy), owed, slots, empty=may_be_active)
 
 
 def _destroy(handle: CUstream) -> None:
     if captures.may_be_active and capture_of(handle):
         raise too_early("a Stream cannot be destroyed, which is what its last reference does,")
     owning.cuStreamDestroy(handle)  # of no capture, so it harms none
+
+
+_RELEASE = Release(0, _destroy)
 
 
 LEGACY_DEFAULT_STREAM = Stream._of(CUstream(1))

@@ -7,8 +7,11 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from ... import driver
+from ..._ffi.status_calls import InSlot, give_lane, plain_copy
 from ..._process.resets import resets
 from ...driver import CUresult
+from ..context.current import c_function
 from ..ownership.deferred import deferred
 
 SPIN = 0.005  # seconds of asking without a pause, as the driver itself does
@@ -35,6 +38,25 @@ def wait(
         _watch(query, handle, spin)
     synchronize(handle)
     deferred.drain()
+
+
+def give_wait_lane(sync: Any, handle: InSlot, query: str, synchronize: str, parameter: str) -> None:
+    """Have a method wait as `wait` does, where possible without a step of Python if the work is done.
+
+    sync: its one parameter is the owner of `handle`. query, synchronize: the C functions, of which each has
+    this parameter. Work that is not done, and what waits to be released, is left to the method.
+    """
+
+    def failed(status: int, owner: Any) -> None:
+        if status != _NOT_READY:
+            arguments = {parameter: getattr(owner, handle.name)}
+            raise driver.libcuda.error(synchronize, CUresult(status), arguments)
+        left(owner)
+
+    left = plain_copy(sync)
+    if not resets.is_possible:
+        first, second = c_function(query), c_function(synchronize)
+        give_lane(sync, first, [(0, handle)], failed, second=second, empty=deferred.all)
 
 
 def _watch(query: Callable[[Any], Any], handle: Any, spin: float) -> None:
