@@ -180,6 +180,15 @@ def triton(session: nox.Session) -> None:
 
 
 @nox.session
+def pytorch(session: nox.Session) -> None:
+    """PyTorch on the simulator: its wheel for CUDA has 4 GB, which CI does not install. Needs nvcc."""
+    session.install("-e", ".[cuda13,test]", "torch", "ninja", "setuptools")
+    session.run(
+        "pytest", "-m", "", "-n", "0", "tests/test_pytorch.py", "tests/test_torchrun.py", *session.posargs
+    )
+
+
+@nox.session
 def gpu(session: nox.Session) -> None:
     """What only a GPU can show, with its figures, in under 8 minutes: `nox -s gpu -- --help`."""
     session.install("-e", ".[cuda13,test]", "nvidia-cuda-sanitizer-api")

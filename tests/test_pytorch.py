@@ -80,6 +80,41 @@ def test_ranks_that_wait_for_each_other(tmp_path: Path) -> None:
     assert all("waits in all_reduce of 4 float32, sum for rank 1" in report for report in reports)
 
 
+@pytest.mark.parametrize(
+    ("test", "kind", "kernel", "place"),
+    [
+        ("test_scale", "", "", ""),
+        ("test_total_with_race", "race", "total_with_race", "kernels.cu:24"),
+        ("test_scale_past_the_end", "fault", "scale_past_the_end", "kernels.cu:15"),
+    ],
+)
+def test_an_extension(
+    test: str, kind: str, kernel: str, place: str, tmp_path: Path, extensions: Path
+) -> None:
+    """C++ and CUDA: opcheck and the checks pass an operator that is right; a mistake has its line."""
+    for name in ("operators.cpp", "kernels.cu", "test_extension.py"):
+        shutil.copy(FOLDER / "faulty" / "extension" / name, tmp_path)
+    found = tmp_path / "found.json"
+    options = ["--check", "all", "--json", str(found), "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    variables = {"TORCH_EXTENSIONS_DIR": str(extensions), "TORCH_CUDA_ARCH_LIST": "9.0+PTX"}
+    done = run(
+        *options, "test_extension.py", "-k", f"{test}[" if not kind else test, cwd=tmp_path, **variables
+    )
+    assert bool(done.returncode) == bool(kind), done.stdout[-3000:] + done.stderr[-3000:]
+    findings = json.loads(found.read_text())["findings"]
+    assert {(each["kind"], each["kernel"], each["line"]) for each in findings} == (
+        {(kind, kernel, place)} if kind else set()
+    )
+
+
+@pytest.fixture(scope="module")
+def extensions(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the extension is compiled to, once. Skips the tests where there is no compiler for it."""
+    if shutil.which("nvcc") is None or shutil.which("ninja") is None:
+        pytest.skip("an extension needs nvcc and ninja")
+    return tmp_path_factory.mktemp("extensions")
+
+
 def test_operators() -> None:
     """A few of PyTorch's database, quickly: equal on both devices."""
     names = ("addmm", "cumsum", "index_put", "linalg.svd", "nn.functional.conv2d", "sort", "where")
