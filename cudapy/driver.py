@@ -1768,7 +1768,7 @@ def cuMemAddressReserve(
 
 @libcuda("CUresult cuMemAddressFree(CUdeviceptr ptr, size_t size)")
 def cuMemAddressFree(ptr: CUdeviceptr | int, size: int) -> tuple[CUresult]:
-    """Give back the `size` bytes of address space at `ptr`, exactly as `cuMemAddressReserve` handed them
+    """Free the `size` bytes of address space at `ptr`, exactly as `cuMemAddressReserve` handed them
     out; unmap them first.
     """
 
@@ -2226,7 +2226,7 @@ def cuLogicalEndpointIdReserve(count: cuuint32_t | int) -> tuple[CUresult, CUlog
 def cuLogicalEndpointIdRelease(
     baseLeId: CUlogicalEndpointId | int, count: cuuint32_t | int
 ) -> tuple[CUresult]:
-    """Give back the `count` reserved logical endpoint ids from `baseLeId` on; their endpoints must already
+    """Release the `count` reserved logical endpoint ids from `baseLeId` on; their endpoints must already
     be destroyed.
     """
 

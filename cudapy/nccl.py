@@ -263,7 +263,7 @@ def ncclCommUserRank(comm: ncclComm_t | int | None) -> tuple[ncclResult_t, int]:
     since="2.29.7",
 )
 def ncclCommSuspend(comm: ncclComm_t | int | None, flags: int) -> tuple[ncclResult_t]:
-    """Give back device memory of `comm`, which cannot be used until it is resumed; `flags`:
+    """Free device memory of `comm`, which cannot be used until it is resumed; `flags`:
     NCCL_SUSPEND_MEM.
     """
 

@@ -5129,7 +5129,7 @@ def _asked(asked: Any, function: Any, *arguments: Any) -> Any:
 
 
 def _all(asked: Any, count: str, items: str, item: Any, function: Any, *arguments: Any) -> Any:
-    """The same for a struct that points to an array: with room for as many as its count turns out to be."""
+    """`asked`, which points to an array, filled as `_asked` does, with room for all items."""
     room = 0
     for _ in range(16):
         status, *_ = function(*arguments, _face.original(asked))

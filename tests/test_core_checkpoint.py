@@ -90,7 +90,7 @@ def test_a_state_without_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
         (lambda: checkpoint.Process(5).lock(1.5), TypeError, "timeout_ms must be a whole number"),
         (lambda: checkpoint.Process(5).restore([UUID]), TypeError, "must be a mapping of UUIDs, not list"),
         (lambda: checkpoint.Process(5).restore({UUID: 5}), TypeError, "a CUuuid or a str, not int"),
-        (lambda: checkpoint.Process(5).restore({"GPU-12": UUID}), ValueError, "'GPU-12' is no UUID"),
+        (lambda: checkpoint.Process(5).restore({"GPU-12": UUID}), ValueError, "'GPU-12' is not a GPU's UUID"),
     ],
 )
 def test_what_is_refused(act: Callable[[], Any], error: type[Exception], message: str, stub: Stub) -> None:

@@ -14,7 +14,7 @@ class Choice(str, Enum):
     @classmethod
     def _missing_(cls, value: Any) -> Any:
         allowed = ", ".join(repr(member.value) for member in cls)
-        raise ValueError(f"{shown(value)} is no {cls.__name__}: there are {allowed}")
+        raise ValueError(f"{shown(value)} is not a member of {cls.__name__}: there are {allowed}")
 
     def __str__(self) -> str:
         return str(self.value)

@@ -35,7 +35,7 @@ class Closable(Owner):
     """What to write for names that other objects have, for messages."""
 
     def close(self) -> None:
-        """Give back what this object owns.
+        """Release what this object owns.
 
         Afterwards its handle is null, using it raises RuntimeError, and closing it again does nothing.
         """

@@ -98,7 +98,7 @@ def open_capsule(capsule: object) -> tuple[Tensor, ManagedVersioned | None]:
             if managed.major != VERSION[0]:  # nothing behind the version is known to be where it is in ours
                 raise BufferError(f"this is DLPack {managed.major}.{managed.minor}, not {VERSION[0]}.x")
             return managed.tensor, managed
-    raise BufferError(f"{shown(capsule)} is no DLPack capsule, or it was used before")
+    raise BufferError(f"{shown(capsule)} is not a DLPack capsule, or it was used before")
 
 
 def released(capsule: object) -> int:

@@ -5,7 +5,7 @@ DLPackExchangeAPI, which others keep for as long as the process. Its functions a
 
 They return -1 with a Python exception set. ctypes sets none for the caller of a callback: it prints what a
 callback raises. But an exception that is set when the callback's result is given back stays: the -1 is an
-object of its own, and has a capsule whose destructor is PyErr_SetNone. As a capsule is no class of
+object of its own, and has a capsule whose destructor is PyErr_SetNone. As a capsule is not a class of
 exceptions, that makes a SystemError; its message has the capsule's name: what the exception had to say.
 
 Source: dlpack.h, version 1.3; https://dmlc.github.io/dlpack/latest/python_spec.html

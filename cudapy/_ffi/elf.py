@@ -110,8 +110,8 @@ def check(data: bytes) -> None:
             symbols = _entries(data, section, SYMBOL, number)
             names = max((symbol[0] for symbol in symbols), default=0)
             _names(data, table, section.link, names, f"a symbol's name of section {number}")
-            homes = {symbol[3] for symbol in symbols}
-            if any(len(table) <= home < RESERVED for home in homes):
+            indices = {symbol[3] for symbol in symbols}
+            if any(len(table) <= index < RESERVED for index in indices):
                 raise DamagedError(f"section {number} has a symbol in a section that there is not")
         elif section.kind in (REL, RELA):
             entry = struct.Struct("<QQ" if section.kind == REL else "<QQq")

@@ -35,7 +35,7 @@ def plain(cls: Any) -> tuple[Any, Any]:
 
 
 def annotated(c_type: str, extra: str, body: dict[str, Any], scope: dict[str, Any]) -> tuple[Any, Any]:
-    """The same for an array ("char[64]") or a pointer to structs ("T *", counted by the field `extra`)."""
+    """Like `plain`, for an array ("char[64]") or a pointer to structs ("T *", counted by `extra`)."""
     item, _, count = c_type.rstrip("]").partition("[")
     name = item.rstrip("* ")
     own = name == body.get("__qualname__")  # a pointer to the struct that is being declared

@@ -180,7 +180,7 @@ class Writer:
         return f"def {self.name}({', '.join(self.inputs)}):\n    " + "\n    ".join(body) + "\n"
 
     def owning(self, status: str) -> str:
-        """The same for `Owning`: raising, and with a cell first."""
+        """The function for `Owning`: raising, and with a cell first."""
         self.is_owning = True
         makes = [p for p in self.prototype.parameters if p.name not in self.inputs]
         cell = makes[0] if makes else self.prototype.parameters[0]

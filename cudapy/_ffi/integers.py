@@ -16,7 +16,7 @@ def as_int(value: Any, what: str) -> int:
     """`value` as a plain int: anything with `__index__`, or a number that `int()` takes.
 
     A number that is not whole loses its fraction, as in C, with a RuntimeWarning at the caller's line. `what`
-    names the parameter or field for the messages. Raises TypeError for text and for what is no number,
+    names the parameter or field for the messages. Raises TypeError for text and for what is not a number,
     ValueError for NaN, OverflowError for infinity.
     """
     number = _integer(value, what)
@@ -32,7 +32,7 @@ def as_int(value: Any, what: str) -> int:
 
 
 def exact_int(value: Any, what: str) -> int:
-    """The same for an address or an ordinal: a number that is not whole is a TypeError."""
+    """An address or an ordinal as an int: a number that is not whole is a TypeError."""
     number = _integer(value, what)
     if _has_fraction(value, number):
         raise TypeError(f"{what} must be a whole number, not {shown(value)}")

@@ -138,8 +138,8 @@ def copied(template: object, slots: Sequence[str], number: str) -> Copied:
 ARGUMENT = ("kind", "class", "limit", "slot", "inside", "size", "place", "step")
 """The words of an Argument. slot, size: in bytes; step: how far the next object is."""
 RESULT = ("slot", "kind", "object", "template", "size")
-"""Those of a Result. kind: an index of RESULTS; object: an enum's members, a handle's class; template: a null
-handle; size: of that.
+"""Fields of a Result. kind: an index of RESULTS; object: an enum's members, a handle's class; template: a
+null handle; size: of that.
 """
 
 _NEVER = (1 << 63) - 1  # a count that no call has
@@ -260,8 +260,8 @@ class _Lanes:
 
         names: of its parameters, if its code has others.
         failed: called with the status, if it is not 0, and the arguments; its result is that of the call.
-        ok: what the results follow in a tuple; with `alone` they have none before them, and one is no tuple;
-        the whole result if there are no others.
+        ok: what the results follow in a tuple; with `alone` they have none before them, and one is not a
+        tuple; the whole result if there are no others.
         second: the address of what is called after a success, with the same arguments, six at most.
         returned: the number of the argument, from 1, that is the result.
         guards: the addresses of words that must be 0.
@@ -509,7 +509,7 @@ def attach(declaration: Declaration, function: Any, raising: bool = False) -> An
 
 
 def attach_face(face: Face, declaration: Declaration, function: Any, names: tuple[str, ...]) -> Any:
-    """The same for a function of a snake_case face, whose parameters have these names."""
+    """Like `attach`, for a function of a snake_case face, whose parameters have these names."""
     if len(names) != len(declaration.inputs):
         return None
 

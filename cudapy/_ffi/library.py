@@ -120,7 +120,7 @@ class Library:
         return [symbol for symbol, names in cls._observed.items() if names]
 
     def function(self, name: str) -> Any:
-        """The same as `symbol(name)`, found once: for callers that set no types of it."""
+        """What `symbol(name)` returns, found once: for callers that set no types of it."""
         if self._found_in is not self.load:
             self._found, self._found_in = {}, self.load
         if name not in self._found:

@@ -32,7 +32,7 @@ def readable(name: str) -> str:
     """The name in the source of a mangled one, without parameters: ns::fill<float> of "_ZN2ns4fillIfEEvPT_".
 
     Other names, and mangled ones of kinds that kernels seldom have, are returned as they are. Arguments of
-    templates that are no built-in types, classes, pointers or numbers are shown as "...".
+    templates that are not built-in types, classes, pointers or numbers are shown as "...".
     """
     if not name.startswith("_Z"):
         return name

@@ -41,7 +41,7 @@ PIECE = 1 << 16  # bytes that are read at once
 
 
 def read_mapped(address: int, size: int) -> bytes:
-    """The same, where an address may be wrong: Linux tells. Raises NotMappedError."""
+    """Read memory whose address may be wrong: Linux tells. Raises NotMappedError."""
     try:
         file = os.open(MEMORY, os.O_RDONLY)
     except OSError:

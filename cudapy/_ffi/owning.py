@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Owning(Checked):
-    """The same functions, with a cell first: for the one output, or, without one, the first argument.
+    """The functions of `checked`, with a cell first: for the one output, or, without one, the first argument.
 
     They return nothing, and raise as `Checked` does. A cell is a handle, or a CUdeviceptr for an address.
     """

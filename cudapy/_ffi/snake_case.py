@@ -238,13 +238,13 @@ def inputs_of(function: Any) -> tuple[str, ...]:
 
 
 def optional_of(function: Any) -> tuple[str, ...]:
-    """Those of them that have a default."""
+    """The parameters that have a default."""
     names = inputs_of(function)
     return names[len(names) - len(function.__defaults__ or ()) :]
 
 
 def pending_of(function: Any) -> int | None:
-    """The status of a function whose work goes on, which is no failure; None: its library has none."""
+    """The status of a function whose work goes on, which is not a failure; None: its library has none."""
     declaration = getattr(function, "__declaration__", None)
     return None if declaration is None else declaration.library.pending
 

@@ -1,6 +1,6 @@
 """C functions of which a status is all that is needed, called by machine code where there is any.
 
-Core calls them for its own objects, which own what C makes and gives back: what the driver's Python functions
+Core calls them for its own objects, which own what C creates and releases: what the driver's Python functions
 check costs more than the call.
 """
 

@@ -37,7 +37,7 @@ class Binding(NamedTuple):
     """Without the suffix of the per-thread default stream."""
     function: Callable[..., Any]
     prototype: Prototype
-    """That of `function`: in the runtime, it may be the driver's."""
+    """The prototype of `function`: in the runtime, it may be the driver's."""
     types: list[Any]
     """The ctypes classes in which the parameters arrive."""
     declaration: Declaration | None

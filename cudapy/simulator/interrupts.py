@@ -150,7 +150,7 @@ def _hold() -> Any:
 
 @entered
 def _hold_in_spite_of(error: BaseException) -> Any:
-    """The same, where `error` came first. Raises it in other threads."""
+    """Like `_hold`, where `error` came first. Raises it in other threads."""
     try:
         if _thread.get_ident() != _State.main:
             raise error

@@ -172,7 +172,7 @@ class Fuzzer:
         try:
             module = Module(source, self._machine.memory)
         except PTXError as error:
-            assert str(error).startswith(("line ", "this is no PTX")), f"no line: {error}"
+            assert str(error).startswith(("line ", "this is not PTX")), f"no line: {error}"
             assert len(str(error)) < 1000, f"long: {error}"
             return "refused"
         except MemoryError:

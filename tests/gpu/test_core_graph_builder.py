@@ -329,7 +329,7 @@ def test_a_part_that_is_not_joined_is_an_error(device, stream, add) -> None:
 def test_what_cannot_be_split_or_joined(device) -> None:
     one, two = (device.create_graph_builder().begin_building() for _ in range(2))
     _, fork = one.split(2)
-    with pytest.raises(ValueError, match="1 is no number"):
+    with pytest.raises(ValueError, match="count must be at least 2, not 1"):
         one.split(1)
     for wrong in ((one,), (one, one), ()):
         with pytest.raises(ValueError, match="two builders or more"):

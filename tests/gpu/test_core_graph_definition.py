@@ -295,7 +295,7 @@ def test_what_is_no_memset(definition, device, stream) -> None:
         ((buffer, 1, 17), ValueError, "17 bytes do not fit the 16"),
         ((buffer, 1, 4, 2, 13), ValueError, "17 bytes do not fit the 16"),
         ((buffer, 1, 4, 2, 3), ValueError, "pitch"),
-        ((buffer, 1, 0), ValueError, "no piece of memory"),
+        ((buffer, 1, 0), ValueError, "not a piece of memory"),
         (("x", 1, 1), TypeError, "Buffer or an address"),
     ):
         with pytest.raises(error, match=words_):
@@ -422,7 +422,7 @@ def test_an_allocation_that_is_not_freed(definition, device, stream) -> None:
     with pytest.raises(CUDAError):
         graph.launch(stream)
     driver.checked.cuMemFreeAsync(node.dptr, stream.handle)
-    with pytest.raises(ValueError, match=r"'texture' is no GraphMemoryType: .*'managed'"):
+    with pytest.raises(ValueError, match=r"'texture' is not a member of GraphMemoryType: .*'managed'"):
         definition.allocate(1024, memory_type="texture")
 
 

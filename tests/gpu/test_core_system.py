@@ -173,7 +173,7 @@ def test_fields(device: Device) -> None:
 
 
 def test_a_choice_that_is_none(device: Device) -> None:
-    with pytest.raises(ValueError, match="'gpu' is no ClockType: there are 'graphics'"):
+    with pytest.raises(ValueError, match="'gpu' is not a member of ClockType: there are 'graphics'"):
         device.get_clock("gpu")
 
 

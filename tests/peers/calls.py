@@ -309,7 +309,7 @@ def received(stub: Stub, inputs: dict[str, Spec]) -> list[Any]:
 
 
 DELIBERATE = {
-    r"=float$": "1.5 is no address and no handle; the peer cuts it off. Integers: test_ffi_integers.py",
+    r"=float$": "1.5 is no address or handle; the peer cuts it off. Integers: test_ffi_integers.py",
     r"=stranger$": "a pointer to another kind of thing is refused",
     r"(allback\w*|fn)=": "the peer puts a function of its own in front of a callback",
     r"^cuVDPAU": "the address of a function",
@@ -321,7 +321,7 @@ DELIBERATE = {
     r"^cu(Stream|GraphKernelNode)GetAttribute": "the struct goes by its newest name",
     r"^cuPointer[GS]etAttribute": "an enum, or a bool of one bit, where the peer has an int",
     r"handleType=": "nobody knows how large the handle of an unknown type is",
-    r"=(item|shorter|empty)$": "C would read past the list, or what is no address",
+    r"=(item|shorter|empty)$": "C would read past the list, or what is not an address",
     r"^cu(da)?Graphics(Unm|M)apResources\(resources=address": "a number for a list",
     r"^cuGetProcAddress(_v2)?\(symbol=none": "C takes no null there",
     r"ImportFromShareableHandle\((osH|h|shareableH)andle=none$": "C takes it for descriptor 0",

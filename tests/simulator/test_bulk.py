@@ -252,7 +252,7 @@ def test_reductions_in_global_memory(machine: Machine, name: str, dtype: Any, ex
         (2, "Misaligned __shared__ write of 16 bytes", fault.MISALIGNED_ADDRESS),
         (3, "A bulk copy of 24 bytes: these must be a multiple of 16", fault.MISALIGNED_ADDRESS),
         (4, "Invalid __shared__ write of 64 bytes", fault.ILLEGAL_ADDRESS),
-        (5, "What is no mbarrier", fault.LAUNCH_FAILED),
+        (5, "What is not an mbarrier", fault.LAUNCH_FAILED),
         (6, "Race in __shared__ memory (with an asynchronous copy)", fault.LAUNCH_FAILED),
         (7, "Race in __shared__ memory (with an asynchronous copy)", fault.LAUNCH_FAILED),
         (8, "Race in __shared__ memory (with an asynchronous copy)", fault.LAUNCH_FAILED),

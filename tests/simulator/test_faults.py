@@ -473,7 +473,7 @@ def test_what_is_not_supported_fails_when_loaded() -> None:
         Module(text, Memory())
     with pytest.raises(PTXError, match=r"line 7: add.u33 .* it has add.<T:integers>"):
         Module(text.replace("wobble.sync.u32 %r1, %r2", "add.u33 %r1, %r2, %r2"), Memory())
-    with pytest.raises(PTXError, match=r"line 7: .*%q is no register"):
+    with pytest.raises(PTXError, match=r"line 7: .*%q is not a register"):
         Module(text.replace("wobble.sync.u32 %r1, %r2", "add.u32 %r1, %r2, %q"), Memory())
 
 

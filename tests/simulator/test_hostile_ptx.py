@@ -29,7 +29,7 @@ NINES = "9" * 5000
 REFUSED = {
     "digits": (kernel(f".reg .b32 %r<3>; mov.u32 %r1, {NINES};"), "larger than 64 bits"),
     "hexadecimal digits": (kernel(f".reg .b32 %r<3>; mov.u32 %r1, 0x{'F' * 5000};"), "larger than 64 bits"),
-    "octal": (kernel(".reg .b32 %r<3>; mov.u32 %r1, 089;"), "089 is no octal number"),
+    "octal": (kernel(".reg .b32 %r<3>; mov.u32 %r1, 089;"), "089 is not an octal number"),
     "digits of an offset": (kernel(f".reg .b64 %r<3>; ld.global.u64 %r1, [%r1+{NINES}];"), "64 bits"),
     "digits of registers": (kernel(f".reg .b32 %r<{NINES}>;"), "larger than 64 bits"),
     "digits of an alignment": (f"{HEAD}.global .align {NINES} .b8 x[4];", "larger than 64 bits"),
@@ -41,7 +41,7 @@ REFUSED = {
     "size of 2**70": (f"{HEAD}.global .b8 x[1180591620717411303424];", "larger than 64 bits"),
     "size of 2**60": (f"{HEAD}.global .b8 x[1152921504606846976];", "x has more than"),
     "dimensions": (f"{HEAD}.global .b8 x[4294967296][4294967296][4294967296];", "x has more than"),
-    "negative size": (f"{HEAD}.global .b8 x[-4];", "'-4' is no length"),
+    "negative size": (f"{HEAD}.global .b8 x[-4];", "'-4' is not a length"),
     "local memory": (kernel(".local .b8 x[1099511627776];"), "x has more than 524288 bytes"),
     "much local memory": (kernel("\n".join(f".local .b8 x{i}[500000];" for i in range(9))), "524288 are"),
     "shared memory": (kernel(".shared .b8 x[1099511627776];"), "x has more than 233472 bytes"),
@@ -64,7 +64,7 @@ REFUSED = {
     "no parts": (kernel(".reg .b64 %r<3>; mov.u64 %r1, ();"), "mov: 64 bits do not have 0 parts"),
     "three parts": (kernel(".reg .b32 %r<3>; mov.b64 {%r1, %r1, %r1}, %r1;"), "64 bits do not have 3 parts"),
     "one part": (kernel(".reg .b128 %q<3>; .reg .b64 %r<2>; mov.b128 {%r1}, %q1;"), "128 bits do not have 1"),
-    "an unknown parameter": (kernel(".reg .b64 %r<2>; ld.param.u64 %r1, [q];"), "q is no parameter of k"),
+    "an unknown parameter": (kernel(".reg .b64 %r<2>; ld.param.u64 %r1, [q];"), "q is not a parameter of k"),
     "a parameter's end": (kernel(".reg .b64 %r<2>; ld.param.u64 %r1, [p+4];"), "p has 8 bytes, none of"),
     "bits of b128": (kernel(".reg .b128 %q<2>; min.f32 %q1, 1.0, 2.0;"), "%q1 is .b128, which cannot"),
     "part of b128": (kernel(".reg .b128 %q<2>; .reg .b32 %r<2>; add.u32 %r1, %q1, 1;"), "%q1 has 128 bits"),
@@ -134,7 +134,7 @@ def test_a_call_of_what_has_no_body_is_a_fault() -> None:
             len(HEAD) :
         ]
     )
-    with pytest.raises(Fault, match="A call of what is no function"):
+    with pytest.raises(Fault, match="A call of what is not a function"):
         run(text)
 
 
@@ -268,7 +268,7 @@ def test_a_few_mutants(nvrtc: ModuleType, number: int) -> None:
     text = ptx(SOURCES[number], 90)
     assert not outcome(text)
     found = [outcome(mutated(text, seed)) for seed in range(12)]
-    assert all(one == "" or one.startswith(("line ", "this is no PTX")) for one in found)
+    assert all(one == "" or one.startswith(("line ", "this is not PTX")) for one in found)
     assert any(found)
 
 
@@ -282,4 +282,4 @@ def test_mutants(nvrtc: ModuleType, number: int, seeds: list[int]) -> None:
     for seed in seeds:
         text = mutated(text, seed)
         found = outcome(text)
-        assert found == "" or found.startswith(("line ", "this is no PTX"))
+        assert found == "" or found.startswith(("line ", "this is not PTX"))

@@ -305,11 +305,11 @@ def test_a_wait_that_looks_at_the_clock_is_no_deadlock(machine: Machine) -> None
 @pytest.mark.parametrize(
     "how, text",
     [
-        (0, "What is no mbarrier: mbarrier.init did not come before"),
+        (0, "What is not an mbarrier: mbarrier.init did not come before"),
         (1, "An mbarrier for 1 .. 1048575 arrivals is possible"),
         (2, "3 arrivals where 2 of 2 are missing"),
         (3, "noComplete, but the arrival completes the phase"),
-        (4, "What is no mbarrier"),
+        (4, "What is not an mbarrier"),
         (5, "at most 1048575 can be"),
         (6, "An mbarrier for 1 .. 1048575 arrivals is possible"),
         (7, "Misaligned __shared__ write"),

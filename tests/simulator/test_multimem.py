@@ -277,7 +277,7 @@ def test_strings_do_not_lie_in_it(machine: Machine) -> None:
 
 def test_multimem_accesses_nothing_else(machine: Machine) -> None:
     module, out = machine.load(SOURCE, 90), machine.zeros(32, np.uint32)
-    with pytest.raises(Fault, match=r"Invalid multimem read(.|\n)*, which is no multicast memory") as found:
+    with pytest.raises(Fault, match=r"Invalid multimem read(.|\n)*, which is not multicast memory") as found:
         machine.run(module, "reduce", 1, 32, out, out)
     assert "in <device memory, 128 bytes at" in found.value.report
     with pytest.raises(Fault, match=r"Invalid multimem read(.|\n)*a null pointer"):

@@ -217,5 +217,5 @@ def test_what_is_no_value_when_it_runs(machine: Machine) -> None:
 
 
 def test_what_is_no_tensor_map(machine: Machine) -> None:
-    with pytest.raises(Fault, match="What is no tensor map of boxes"):
+    with pytest.raises(Fault, match="What is not a tensor map of boxes"):
         changed(machine, program("rank", "b32", "", "%n"), 1, b"\1" * 128)

@@ -320,7 +320,7 @@ def test_what_is_wrong(machine: Machine) -> None:
     values = np.zeros((8, 32), i32)
     array = machine.array(values)
     right = described(array, values, "s32", (16, 4))
-    assert "What is no tensor map" in fail(machine, bytes(128), 2).report
+    assert "What is not a tensor map" in fail(machine, bytes(128), 2).report
     found = fail(machine, right.pack(), 0)
     assert found.status == fault.ILLEGAL_INSTRUCTION
     assert "A copy in 1 dimensions of a tensor of 2" in found.report

@@ -128,5 +128,5 @@ class Facts:
         return self.job.works or (self.simulated.works and not driver.path and not driver.broken)
 
     def library(self, name: str) -> LibraryFacts:
-        """That of `libraries`; an empty one if it is not there."""
+        """The entry of `libraries`; an empty one if it is not there."""
         return next((library for library in self.libraries if library.name == name), LibraryFacts(name))

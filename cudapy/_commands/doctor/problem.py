@@ -40,5 +40,5 @@ def again(facts: Facts, library: LibraryFacts) -> str:
 
 
 def wheels(facts: Facts, major: int) -> list[str]:
-    """Those installed of one major, by their names."""
+    """The installed wheels of one major, by their names."""
     return [name for name in facts.wheels if name.endswith("-cu12") is (major == 12)]

@@ -21,7 +21,7 @@ def as_json(facts: Facts, problems: list[Problem]) -> str:
 
 
 def as_text(facts: Facts, problems: list[Problem]) -> str:
-    """The same for people."""
+    """The report as text, for people."""
     return "\n".join([*_machine(facts), "", *_problems(problems), "", _verdict(facts)])
 
 

@@ -35,7 +35,7 @@ class Element(NamedTuple):
     def size(self) -> int:
         """Bytes of an element."""
         if self.bits * self.lanes % 8:
-            raise BufferError(f"elements of {self.bits} bits are no whole bytes")
+            raise BufferError(f"elements of {self.bits} bits are not whole bytes")
         return self.bits * self.lanes // 8
 
 

@@ -47,7 +47,7 @@ class StridedLayout(Rearranged):
         if divide_strides:
             if any(stride % self.itemsize for stride in self._strides):
                 raise ValueError(
-                    f"strides of {self._strides} bytes are no multiples of itemsize = {itemsize}"
+                    f"strides of {self._strides} bytes are not multiples of itemsize = {itemsize}"
                 )
             self._strides = tuple(stride // self.itemsize for stride in self._strides)
         if 0 in self._shape:

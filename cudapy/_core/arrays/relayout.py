@@ -143,7 +143,7 @@ class Rearranged:
             layout: StridedLayout = self._new(shape, strides, itemsize, offset * factor)
             return layout
         if shape[axis] % factor or offset % factor or any(strides[each] % factor for each in others):
-            raise ValueError(f"extent, strides and offset are no multiples of {factor} elements")
+            raise ValueError(f"extent, strides and offset are not multiples of {factor} elements")
         if data_ptr % itemsize:
             raise ValueError(f"{data_ptr:#x} is not aligned to {itemsize} bytes")
         shape[axis] //= factor
@@ -201,5 +201,5 @@ def permutation(order: Sequence[int], ndim: int) -> list[int]:
     """`order` as a list of all axes. Raises ValueError."""
     axes = [operator.index(axis) for axis in order]
     if sorted(axes) != list(range(ndim)):
-        raise ValueError(f"{tuple(axes)} is no permutation of {ndim} axes")
+        raise ValueError(f"{tuple(axes)} is not a permutation of {ndim} axes")
     return axes

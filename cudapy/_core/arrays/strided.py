@@ -45,7 +45,7 @@ class StridedMemoryView:
     __dlpack_c_exchange_api__: ClassVar[object]
     """DLPack's table of C functions, by which libraries in C take views and make them."""
     __c_dlpack_exchange_api__: ClassVar[object]
-    """The same by its first name."""
+    """The table by its first name."""
     ptr: int = 0
     """The address of the first element."""
     device_id: int = 0

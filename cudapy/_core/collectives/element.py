@@ -60,7 +60,7 @@ def kind_of(dtype: Any) -> Kind:
 def _find(dtype: Any) -> Kind:
     if isinstance(dtype, DataType):
         if dtype not in SIZES:
-            raise TypeError(f"{dtype!r} is no type of elements")
+            raise TypeError(f"{dtype!r} is not a type of elements")
         return Kind(SIZES[dtype], dtype, 1, dtype.name)
     import numpy
 
@@ -70,7 +70,7 @@ def _find(dtype: Any) -> Kind:
     numpy_type = numpy.dtype(dtype)
     element = element_types.of(numpy_type)
     if element is None or not numpy_type.itemsize:
-        raise TypeError(f"{numpy_type} is no type of numbers in this machine's byte order")
+        raise TypeError(f"{numpy_type} is not a type of numbers in this machine's byte order")
     return kind_of_element(element, numpy_type.name)
 
 

@@ -41,7 +41,7 @@ def operand(what: str, obj: Any, stream: Stream, dtype: Any = None, written: boo
 
     What the array's own stream has queued comes before what `stream` is given next. dtype: that of the
     elements of a Buffer, which are bytes without one, or another one for those of an array. Raises TypeError
-    and ValueError, BufferError for what is no array.
+    and ValueError, BufferError for what is not an array.
     """
     if isinstance(obj, Buffer):
         kind = BYTES if dtype is None else kind_of(dtype)
@@ -74,5 +74,5 @@ def _whole(what: str, size: int, kind: Kind) -> int:
     """How many elements `size` bytes are. Raises ValueError."""
     count, rest = divmod(size, kind.itemsize)
     if rest:
-        raise ValueError(f"{what}: {size} bytes are no whole number of {kind.name} ({kind.itemsize} bytes)")
+        raise ValueError(f"{what}: {size} bytes hold no whole number of {kind.name} ({kind.itemsize} bytes)")
     return count

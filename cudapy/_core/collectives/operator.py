@@ -87,7 +87,7 @@ def scalar_bytes(scalar: Any, kind: Kind) -> bytes:
         return pattern(float(scalar), FORMATS[data_type]).to_bytes(kind.itemsize, "little")
     dtype = element_types.dtype(element_types.Element(*ELEMENTS[data_type]))
     if dtype.kind in "iu" and int(scalar) != scalar:
-        raise ValueError(f"premultiplied_sum: {scalar!r} is no {dtype}")
+        raise ValueError(f"premultiplied_sum: {scalar!r} is not a {dtype}")
     return numpy.asarray(scalar).astype(dtype).tobytes()
 
 

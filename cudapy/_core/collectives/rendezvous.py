@@ -18,20 +18,18 @@ SIZE = 128  # of what is handed over
 _HELLO = struct.Struct("!8sIII")
 _MAGIC = b"cudapy01"
 _PAUSE = 0.02
-_meetings = itertools.count()
+_rounds = itertools.count()
 
 
 def by_socket(rank: int, size: int, make: Callable[[], bytes], host: str, port: int, timeout: float) -> bytes:
     """Rank 0 makes the bytes and hands them over at host:port. Raises TimeoutError, OSError."""
-    meeting, end = next(_meetings), time.monotonic() + timeout
+    round_, end = next(_rounds), time.monotonic() + timeout
     if rank == 0:
-        return _hand_over(meeting, size, make(), host, port, end, timeout)
-    return _fetch(meeting, rank, size, host, port, end, timeout)
+        return _hand_over(round_, size, make(), host, port, end, timeout)
+    return _fetch(round_, rank, size, host, port, end, timeout)
 
 
-def _hand_over(
-    meeting: int, size: int, key: bytes, host: str, port: int, end: float, timeout: float
-) -> bytes:
+def _hand_over(round_: int, size: int, key: bytes, host: str, port: int, end: float, timeout: float) -> bytes:
     family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     missing = set(range(1, size))
     with socket.socket(family, kind, protocol) as server:
@@ -45,7 +43,7 @@ def _hand_over(
                 with connection, contextlib.suppress(OSError):  # a stranger, or one that comes again
                     connection.settimeout(5)
                     magic, its, ranks, rank = _HELLO.unpack(_read(connection, _HELLO.size))
-                    if magic != _MAGIC or its != meeting or rank not in missing:
+                    if magic != _MAGIC or its != round_ or rank not in missing:
                         continue
                     if ranks != size:
                         raise RuntimeError(f"rank {rank} says that there are {ranks} ranks, rank 0 {size}")
@@ -55,12 +53,12 @@ def _hand_over(
     return key
 
 
-def _fetch(meeting: int, rank: int, size: int, host: str, port: int, end: float, timeout: float) -> bytes:
+def _fetch(round_: int, rank: int, size: int, host: str, port: int, end: float, timeout: float) -> bytes:
     while True:
         left = _left(end, timeout, f"rank {rank} of {size}: at {host}:{port} rank", {0})
         try:
             with socket.create_connection((host, port), timeout=min(left, 5)) as connection:
-                connection.sendall(_HELLO.pack(_MAGIC, meeting, size, rank))
+                connection.sendall(_HELLO.pack(_MAGIC, round_, size, rank))
                 key = _read(connection, SIZE)
                 connection.sendall(b"!")
                 return key
@@ -120,7 +118,7 @@ def by_store(rank: int, make: Callable[[], bytes], host: str, port: int, timeout
     store = import_module("torch.distributed").TCPStore(
         host, port, is_master=False, timeout=timedelta(seconds=timeout)
     )
-    name = f"cudapy/{os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}/{next(_meetings)}"
+    name = f"cudapy/{os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}/{next(_rounds)}"
     if rank == 0:
         store.set(name, make())
     return bytes(store.get(name))

@@ -28,7 +28,7 @@ def pattern(value: float, form: Format) -> int:
     """The bits of the nearest float, of two the even one. Raises OverflowError, ValueError for a NaN."""
     sign = int(math.copysign(1.0, value) < 0) << form.exponent + form.fraction
     if math.isnan(value):
-        raise ValueError("a NaN is no factor")
+        raise ValueError("a NaN is not a factor")
     least = 1 - form.bias  # the exponent of the smallest normal number, and of those below
     exponent = max(math.frexp(value)[1] - 1, least) if value and math.isfinite(value) else least
     if math.isinf(value):

@@ -1,4 +1,4 @@
-"""What compilers and linkers give back: code, or an exception with everything they said."""
+"""What compilers and linkers return: code, or an exception with everything they said."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 - An entry is written beside its place and moved there in one step (os.replace): nobody sees half of one.
 - A file begins with a mark and the SHA-256 of its key and its bytes. One that was cut short, changed or
-  renamed is no entry: it is removed.
+  renamed is not an entry: it is removed.
 - The folder is this user's alone to write, and so is every file read from it; neither is a symbolic link. The
   folder is opened once for each operation, and its files through it, so that nobody can put another in its
   place in between. (Windows has no such call, and a user's folders are private there.)

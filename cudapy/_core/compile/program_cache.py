@@ -60,7 +60,7 @@ class ProgramCacheResource(ABC):
             self[key] = value
 
     def close(self) -> None:  # noqa: B027
-        """Give back what the cache holds open: nothing, unless a class says otherwise."""
+        """Release what the cache holds open: nothing, unless a class says otherwise."""
 
     def __enter__(self: Self) -> Self:
         return self
@@ -123,7 +123,7 @@ class FileStreamProgramCache(ProgramCacheResource):
 
     path: the folder, made if it is not there; None: one of cudapy's in the user's cache folder.
     max_size_bytes: of all files; what was not used for longest goes first. None: no limit.
-    A file that is not whole, or not this user's, is no entry.
+    A file that is not whole, or not this user's, is not an entry.
 
     Raises PermissionError if the folder is a symbolic link or not this user's alone to write.
     """

@@ -20,11 +20,11 @@ __all__ = ["NotCacheable", "make_program_cache_key"]
 ENVIRONMENT = ("NVRTC_", "CPPCX_", "EDG_", "LIBNVVM_", "NVVM_", "NVJITLINK_", "PTXAS_")
 """How the variables begin that the compilers read."""
 UNKNOWN = ("NVRTC_APPEND_FLAGS", "NVRTC_PREPEND_FLAGS", "CPPCX_INCLUDE_PATH")
-"""Those that may name files or options, of which the key would know nothing."""
+"""Variables that may name files or options, of which the key would know nothing."""
 WRITTEN = ("create_pch", "time", "fdevice_time_trace")
 """Options of NVRTC that have files written, which what comes from a cache would not."""
 READ = ("pch", "use_pch", "pch_dir")
-"""Those that have files read besides the source and its headers."""
+"""Options that have files read besides the source and its headers."""
 
 
 FORM = "cubins with notes"

@@ -69,7 +69,7 @@ def compile_program(
 
 
 def modules(options: ProgramOptions) -> list[tuple[str, bytes]]:
-    """The extra sources as (name, bytes). Raises TypeError for what is no pair of those."""
+    """The extra sources as (name, bytes). Raises TypeError for what is not a pair of those."""
     sources = []
     for pair in options.extra_sources or ():
         if not (isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str)):

@@ -146,7 +146,7 @@ class ProgramOptions:
         return [flag for flag in flags if flag]
 
     def for_linker(self) -> LinkerOptions:
-        """Those that a linker has, for PTX."""
+        """The options that a linker has, for PTX."""
         given = {name: getattr(self, name) for name in self._linked()}
         return LinkerOptions(**given, name=self.name, arch=self.arch)
 

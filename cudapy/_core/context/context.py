@@ -24,7 +24,7 @@ primaries: dict[int, Context] = {}
 
 _retained: dict[int, CUcontext] = {}
 retained_contexts: set[int] = set()
-"""The same as numbers: contexts that stay as long as the process, so what is made in them may be kept."""
+"""Contexts, as numbers, that stay as long as the process, so that what is made in them may be kept."""
 for _contexts in (primaries, _retained, retained_contexts, green_contexts):
     in_reset(_contexts.clear)
 

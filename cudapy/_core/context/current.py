@@ -23,7 +23,7 @@ _take, _give, _new = output_slots(CUstreamCaptureMode, _Mode)
 _take_context, _give_context, _new_context = output_slots(CUcontext, CUcontext)
 _, _popped = _new_context()  # where contexts go that nobody asks for
 owning = Owning(vars(driver), driver.libcuda)
-"""The functions of the driver that make something for an owner that is there before, or give it back."""
+"""The functions of the driver that make something for an owner that is there before, or release it."""
 c_function = cache(driver.libcuda.symbol)
 """A C function of the driver itself, where what the driver's Python functions check costs too much."""
 

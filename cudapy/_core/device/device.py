@@ -68,7 +68,7 @@ class _Devices(threading.local):
 
 _devices = _Devices()
 _all: list[ref[Device]] = []
-"""Those of all threads."""
+"""The devices of all threads."""
 
 
 @in_reset

@@ -75,7 +75,7 @@ class GraphBuilder(Closable, Drawn, Recorder):
     def end_building(self) -> GraphBuilder:
         """Record no more. Source: cuStreamEndCapture.
 
-        Raises CUDAError that says why if what was recorded is no graph; then it can begin again.
+        Raises CUDAError that says why if what was recorded is not a graph; then it can begin again.
         """
         capture = self._building()
         if self._is_fork:
@@ -173,7 +173,7 @@ class GraphBuilder(Closable, Drawn, Recorder):
         """
         capture = self._building()
         if count < 2:
-            raise ValueError(f"split: {count} is no number of parts to split into")
+            raise ValueError(f"split: count must be at least 2, not {count}")
         return self, *(self._forked(capture) for _ in range(count - 1))
 
     def _forked(self, capture: Capture) -> GraphBuilder:

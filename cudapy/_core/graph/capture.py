@@ -116,7 +116,7 @@ class Capture:
             raise
 
     def end(self) -> GraphHierarchy:
-        """What was captured. Raises CUDAError that says why it is no graph; the capture is over then."""
+        """What was captured. Raises CUDAError that says why it is not a graph; the capture is over then."""
         failed = None
         if self.open_forks or is_invalidated(self.stream._handle):  # this destroys the graph
             self._captured.end_inside()

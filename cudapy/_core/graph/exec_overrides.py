@@ -43,7 +43,7 @@ class ExecOverrides:
         self.replace({**self.objects, node: objects}, change, *args)
 
     def replace(self, objects: dict[object, Objects], change: Callable[..., object], *args: Any) -> None:
-        """The same for all nodes at once. If it is interrupted, both are kept: either may be used."""
+        """Replace the objects of all nodes. If that is interrupted, old and new ones are kept alive."""
         before = self.objects
         self.objects = {**before, object(): tuple(objects.values())}
         try:

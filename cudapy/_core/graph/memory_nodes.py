@@ -162,7 +162,7 @@ class MemcpyNode(GraphNode, kind="MEMCPY"):
     ) -> None:
         """Change the copy; what is None stays as it is. Executables made before are not changed.
 
-        Raises ValueError for a copy that is no single piece of memory, which only a captured one can be.
+        Raises ValueError for a copy that is not a single piece of memory, which only a captured one can be.
         Source: cuGraphMemcpyNodeSetParams.
         """
         handle, params = self._checked(), self._params()

@@ -99,7 +99,7 @@ class Drawn:
         checked.cuGraphDebugDotPrint(self._drawn(), os.fsencode(path), flags)
 
     def dot(self, options: GraphDebugPrintOptions | Mapping[str, Any] | None = None) -> str:
-        """The same as a str."""
+        """The drawing as a str."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "graph.dot")
             self.debug_dot_print(path, options)

@@ -30,7 +30,7 @@ def memset_parameters(dst: Any, value: Any, width: int, height: int, pitch: int)
     size, number = _pattern(value)
     width, height, pitch = (operator.index(n) for n in (width, height, pitch))
     if width < 1 or height < 1 or pitch < 0:
-        raise ValueError(f"memset: width = {width}, height = {height}, pitch = {pitch} is no piece of memory")
+        raise ValueError(f"memset: width {width}, height {height}, pitch {pitch} are not a piece of memory")
     if height > 1 and pitch < width * size:
         raise ValueError(f"memset: rows of {width * size} bytes need at least that pitch, not {pitch}")
     last = (height - 1) * pitch + width * size

@@ -66,7 +66,7 @@ class Kernel(NotCopyable):
         """The kernel at an address. `mod` is kept alive, else the ObjectCode that the kernel is of.
 
         That of code which core has not loaded, or with a driver before CUDA 12.5, must be kept by its owner.
-        Raises TypeError for what is no address. Source: cuKernelGetName, cuKernelGetLibrary.
+        Raises TypeError for what is not an address. Source: cuKernelGetName, cuKernelGetLibrary.
         """
         kernel = handle if isinstance(handle, CUkernel) else CUkernel(_address(handle))
         return Kernel(kernel, kernel_name(kernel), _loaded_from(kernel) if mod is None else mod)
@@ -102,7 +102,7 @@ class Kernel(NotCopyable):
 
     @property
     def _parameters(self) -> list[ParamInfo] | None:
-        """The same, but None where the driver cannot tell."""
+        """The parameters, or None where the driver cannot tell."""
         if self._parameters_known is None:
             parameters: list[ParamInfo] = []
             try:

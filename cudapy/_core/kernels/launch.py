@@ -74,7 +74,7 @@ def _no_kernel(kernel: Any) -> TypeError:
 
 
 def check(config: Any) -> None:
-    """Raise TypeError for what is no LaunchConfig."""
+    """Raise TypeError for what is not a LaunchConfig."""
     if not isinstance(config, LaunchConfig):
         raise TypeError(f"launch takes a LaunchConfig second, not {type_name(config)}")
 

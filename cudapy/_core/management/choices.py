@@ -277,7 +277,7 @@ def chosen(choices: type[C], number: int) -> C | None:
 
 
 def known(choices: type[C], number: int) -> C:
-    """The same, for what has no value for nothing. Raises ValueError for a number of a newer driver."""
+    """The choice that `number` stands for. Raises ValueError for a number of a newer driver."""
     choice = chosen(choices, number)
     if choice is None:
         raise ValueError(f"NVML says {number}, which this version of cudapy has no {choices.__name__} for")

@@ -252,7 +252,7 @@ class Buffer(Closable, Owned):
         dtype: what `numpy.dtype` takes, but for Python objects. shape: the extents of the axes, or an int for
         one axis; the view may be smaller than the buffer. None: one axis, all of the buffer. The view keeps
         the buffer alive, and cannot be used once that is closed. Raises ValueError for a shape that the
-        buffer is too small for, and for a buffer that is no whole number of elements.
+        buffer is too small for, and for a buffer that is not a whole number of elements.
         """
         self._address  # noqa: B018  # raises what a closed buffer has to say
         element, extents = elements(self._size, dtype, shape, "view")

@@ -181,5 +181,5 @@ def fill_of(value: Any, size: int) -> tuple[Callable[..., object], int, int]:
         raise ValueError(f"fill: the pattern has {width} bytes, not 1, 2 or 4")
     count, rest = divmod(size, width)
     if rest:
-        raise ValueError(f"fill: {size} bytes are no multiple of the {width} of the pattern")
+        raise ValueError(f"fill: {size} bytes are not a multiple of the {width} of the pattern")
     return getattr(checked, _MEMSET[width]), int.from_bytes(pattern, "little"), count

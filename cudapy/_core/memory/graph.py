@@ -104,7 +104,7 @@ class GraphMemoryResourceAttributes:
 
     def _set(self, attribute: CUgraphMem_attribute, value: int) -> None:
         if value:
-            raise ValueError(f"a high can be set to 0 alone, not to {value}")
+            raise ValueError(f"a high-water mark can only be reset to 0, not set to {value}")
         checked.cuDeviceSetGraphMemAttribute(self._device_id, attribute, 0)
 
     @property

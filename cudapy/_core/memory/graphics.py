@@ -254,11 +254,11 @@ def _pointer(handle: CUgraphicsResource) -> tuple[int, int]:
 
 
 def _plane(handle: CUgraphicsResource) -> tuple[int, int]:
-    """The same of an EGLImage: its rows, with the padding between them."""
+    """The plane of an EGLImage: its rows, with the padding between them."""
     frame = checked.cuGraphicsResourceGetMappedEglFrame(handle, 0, 0)
     if frame.frameType != CUeglFrameType.CU_EGL_FRAME_TYPE_PITCH or frame.planeCount != 1:
         raise RuntimeError(
-            "this EGLImage is an array, or has several planes, which are no Buffer: "
+            "this EGLImage is an array, or has several planes, which are not a Buffer: "
             "cudapy.driver.cuGraphicsResourceGetMappedEglFrame has them"
         )
     return int(frame.frame.pPitch[0] or 0), frame.pitch * frame.height

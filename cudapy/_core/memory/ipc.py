@@ -169,7 +169,7 @@ def known_as(resource: MemoryPool) -> UUID:
 kinds_of_pools: list[type[MemoryPool]] = []
 """The classes of pools that can be shared."""
 _registry: dict[UUID, ref[MemoryPool]] = {}
-"""Those that are known to others. No WeakValueDictionary, in whose callbacks Ctrl-C would be lost."""
+"""The pools that other processes know. No WeakValueDictionary, in whose callbacks Ctrl-C would be lost."""
 
 
 def _known(uuid: UUID | None) -> Any:

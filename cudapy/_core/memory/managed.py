@@ -49,7 +49,7 @@ class ManagedMemoryResourceOptions:
             self.preferred_location_type = kind = ManagedMemoryLocationType(kind)
         low = {None: -1, "device": 0, "host": None, "host_numa": 0}[kind]
         if (low is None and number is not None) or (low is not None and number is not None and number < low):
-            raise ValueError(f"preferred_location = {number} is no location of type {kind}")
+            raise ValueError(f"preferred_location = {number} is not a location of type {kind}")
         if kind == "device" and number is None:
             raise ValueError('preferred_location_type = "device" needs the ordinal of a device')
 

@@ -56,7 +56,7 @@ def size_at(address: int) -> int:
 
 
 def byte_count(size: int) -> int:
-    """`size` as an int. Raises TypeError for what is no number, ValueError below 0."""
+    """`size` as an int. Raises TypeError for what is not a number, ValueError below 0."""
     if isinstance(size, (tuple, list)):
         raise TypeError(
             f"a size in bytes is one number, not {shown(size)}: the product of a shape and its itemsize"

@@ -145,7 +145,7 @@ class MemoryPool(Closable, MemoryResource):
         return buffer
 
     def _allocate(self, size: int, stream: Stream | IsStreamType | None) -> Buffer:
-        """The same for all other streams and sizes."""
+        """Allocate in any other stream and size."""
         if _after_capture:
             deferred.retry()
         in_stream, number = Stream._accept(stream), byte_count(size)

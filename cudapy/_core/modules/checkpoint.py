@@ -132,5 +132,5 @@ def _uuid(value: CUuuid | str) -> CUuuid:
         raise TypeError(f"restore: a GPU is named by its UUID, a CUuuid or a str, not {type(value).__name__}")
     digits = value.removeprefix("GPU-").replace("-", "")
     if not re.fullmatch("[0-9a-fA-F]{32}", digits):
-        raise ValueError(f"restore: {value!r} is no UUID of a GPU: 32 hexadecimal digits, as Device.uuid has")
+        raise ValueError(f"restore: {value!r} is not a GPU's UUID: 32 hexadecimal digits, as in Device.uuid")
     return CUuuid(bytes=bytes.fromhex(digits))

@@ -1,1 +1,1 @@
-"""Who gives back what, and when; what is kept alive, by a call, a stream or a graph; what captures allow."""
+"""Who releases what, and when; what is kept alive, by a call, a stream or a graph; what captures allow."""

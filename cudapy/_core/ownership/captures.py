@@ -194,7 +194,7 @@ def state(handle: CUstream) -> int:
 
 
 def _asked_state(handle: CUstream) -> int | None:
-    """The same; None if there was no answer."""
+    """The state that the driver reports; None if there was no answer."""
     _give_lane()
     try:
         number, reference = cell = _take()

@@ -33,7 +33,7 @@ def keep_alive_for_work(stream: Stream, *objects: object) -> None:
 
 
 def keep_alive_for_graph(builder: object, *objects: object) -> bool:
-    """Keep `objects` alive for the graph that a GraphBuilder makes; False for what is no GraphBuilder."""
+    """Keep `objects` alive for the graph that a GraphBuilder makes; False for what is not a GraphBuilder."""
     if not is_builder(builder):
         return False
     builder._keep_alive(*objects)

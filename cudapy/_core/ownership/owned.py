@@ -8,8 +8,8 @@ program and a graph.
 - The context in which the thing was made is entered for the call, if the driver asks for one, and the
   caller's is left as found.
 - `close` raises what CUDA says. The garbage collector cannot: there sys.unraisablehook gets a failure, each
-  kind once. That the context is gone, lost to a fault or shutting down is no failure: so is all that was in
-  it. Nor is it one for the garbage collector that somebody else destroyed the thing, or reset the context.
+  kind once. A context that is gone, lost to a fault or shutting down is not a failure: so is all that was in
+  it. Nor is it one for the garbage collector that somebody else destroyed the object, or reset the context.
 - In a process forked from the one that made the thing, nothing is done: it is the parent's. Nor is it where
   the devices were replaced since.
 - At interpreter exit nothing is done: the driver frees what a process leaves behind, and may have shut down

@@ -5,7 +5,7 @@ or instantiating it, retain it too, and a launch that is under way does until it
 know any of that; the driver tells by calling a function of ours once the last reference is gone.
 
 That happens in a thread of the driver, from which CUDA must not be called, and perhaps while the interpreter
-shuts down. So it is no Python function but the C library's `sem_post`, on a semaphore that each user object
+shuts down. So it is the C library's `sem_post`, not a Python function, on a semaphore that each user object
 has; `sweep` sees it posted and drops what was held. A second user object, retained and released with the
 first, wakes a thread of Python that sweeps; whoever makes or destroys a graph, or has waited, sweeps as well.
 """

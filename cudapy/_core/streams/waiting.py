@@ -32,7 +32,7 @@ def wait(
     the time that has passed. A simulator's call looks for signals by itself, and ends the kernel.
 
     `synchronize` is called in the end all the same: only after that does a pool count as unused, and can it
-    give back, what was freed in the order of the work.
+    release what was freed in the order of the work.
     """
     if _thread() == _main_thread and not resets.is_possible and query(handle)[0] == _NOT_READY:
         _watch(query, handle, spin)

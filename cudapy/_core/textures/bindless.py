@@ -68,7 +68,7 @@ class BindlessObject(KernelArgument, Closable):
             self._used_in[accepted._address] = accepted
 
     def close(self) -> None:
-        """Give it back, and what it was made of. Using it afterwards is a RuntimeError."""
+        """Release it, and what it was made of. Using it afterwards is a RuntimeError."""
         super().close()
         self._resource = None
 

@@ -102,11 +102,11 @@ class Shape(NamedTuple):
         return prod(self.extents) * self.elements.size
 
     def level(self, level: int) -> Shape:
-        """That of a level of a mipmapped array: each extent is halved that often."""
+        """The shape of a level of a mipmapped array: each extent is halved that often."""
         return self._replace(extents=tuple(max(1, extent >> level) for extent in self.extents))
 
     def descriptor(self) -> CUDA_ARRAY3D_DESCRIPTOR:
-        """The same for C, which has 0 for the axes that there are not."""
+        """The shape for C, which has 0 for the axes that there are not."""
         width, height, depth = (*self.extents, 0, 0)[:3]
         return CUDA_ARRAY3D_DESCRIPTOR(
             Width=width,

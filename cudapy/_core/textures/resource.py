@@ -135,7 +135,7 @@ class ResourceDescriptor(NotCopyable):
     # -- for C ------------------------------------------------------------------------------------
 
     def _descriptor(self, device_id: int) -> CUDA_RESOURCE_DESC:
-        """The same for C. Raises ValueError for memory that lies where the device cannot read it."""
+        """The descriptor for C. Raises ValueError for memory that lies where the device cannot read it."""
         desc, source, element = CUDA_RESOURCE_DESC(), self._source, self._elements
         if isinstance(source, OpaqueArray):
             desc.resType = CUresourcetype.CU_RESOURCE_TYPE_ARRAY

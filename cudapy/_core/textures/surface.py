@@ -28,7 +28,7 @@ class SurfaceObject(BindlessObject):
         if not isinstance(source, OpaqueArray):
             raise ValueError(f"a surface is made of an OpaqueArray, not of a {type(source).__name__}")
         if not source.is_surface_load_store:
-            raise ValueError(f"{source!r} is no surface: make it with is_surface_load_store=True")
+            raise ValueError(f"{source!r} is not a surface: make it with is_surface_load_store=True")
         surface = cls.__new__(cls)
         handle = CUsurfObject()
         surface._own(context, handle, owning.cuSurfObjectDestroy, resource)

@@ -72,7 +72,7 @@ class TextureObjectOptions:
         self._descriptor()  # what cannot be is an error here
 
     def _descriptor(self) -> CUDA_TEXTURE_DESC:
-        """The same for C, but for what depends on the elements. Raises TypeError and ValueError."""
+        """The options for C, but for what depends on the elements. Raises TypeError and ValueError."""
         flags = 0
         for name, bit in _FLAGS.items():
             value = getattr(self, name)
@@ -118,7 +118,7 @@ class TextureObjectOptions:
         return [_real(channel, "border_color") for channel in color]
 
     def _for_elements(self, read: Elements) -> CUDA_TEXTURE_DESC:
-        """The same for C, of a texture of such elements. Raises ValueError for what they do not allow."""
+        """The options for C, of a texture of such elements. Raises ValueError for what they do not allow."""
         desc, mode = self._descriptor(), _choice(ReadModeType, self.read_mode, "read_mode")
         is_float = read.format in _FLOATS
         if mode is ReadModeType.ELEMENT_TYPE and not is_float:

@@ -76,7 +76,7 @@ MEM_RANGE_ATTRIBUTES = {
     _RANGE.CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE: CUmemLocationType,
     _RANGE.CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID: ctypes.c_int,
 }
-"""Those of one value; CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY is a list of device ordinals."""
+"""The attributes of one value; CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY is a list of device ordinals."""
 
 _HANDLE = CUmemAllocationHandleType
 SHAREABLE_HANDLES = {

@@ -42,7 +42,7 @@ MEM_RANGE_ATTRIBUTES = {
     cudaMemRangeAttribute.cudaMemRangeAttributeLastPrefetchLocationType: cudaMemLocationType,
     cudaMemRangeAttribute.cudaMemRangeAttributeLastPrefetchLocationId: ctypes.c_int,
 }
-"""Those of one value; cudaMemRangeAttributeAccessedBy is a list of device ordinals."""
+"""The attributes of one value; cudaMemRangeAttributeAccessedBy is a list of device ordinals."""
 
 SHAREABLE_HANDLES = {
     cudaMemAllocationHandleType.cudaMemHandleTypePosixFileDescriptor: ctypes.c_int,

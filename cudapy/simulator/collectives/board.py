@@ -109,12 +109,12 @@ class Board:
             changed.notify_all()
 
     def missing(self, key: Hashable, ranks: Iterable[int]) -> list[int]:
-        """Those of the ranks that have not come."""
+        """The ranks that have not come."""
         posts = self.slot(key).posts
         return [rank for rank in ranks if rank not in posts]
 
     def unread(self, key: Hashable, ranks: Iterable[int]) -> list[int]:
-        """Those of the ranks that have not read."""
+        """The ranks that have not read."""
         read = self.slot(key).read
         return [rank for rank in ranks if rank not in read]
 

@@ -130,17 +130,17 @@ def _spread(circle: list[str], report: str) -> None:
 
 def find_circle(start: str, states: list[State]) -> dict[str, Entry] | None:
     """Waits of which each stands behind the next, the last one behind the first, at one moment."""
-    homes = {name: state for state in states for name in state.entries}
+    state_of = {name: state for state in states for name in state.entries}
     behind = {call: (state, waits) for state in states for call, waits in state.behind.items()}
     excluded: set[str] = set()
     while True:
-        path = _path(start, homes, behind, excluded)
+        path = _path(start, state_of, behind, excluded)
         if path is None:
             return None
-        since = [homes[name].entries[name].since for name, _ in path] + [since for _, since in path]
-        if max(since) <= min(homes[name].time for name, _ in path):
-            return {name: homes[name].entries[name] for name, _ in path}
-        oldest = min((name for name, _ in path), key=lambda name: homes[name].time)
+        since = [state_of[name].entries[name].since for name, _ in path] + [since for _, since in path]
+        if max(since) <= min(state_of[name].time for name, _ in path):
+            return {name: state_of[name].entries[name] for name, _ in path}
+        oldest = min((name for name, _ in path), key=lambda name: state_of[name].time)
         if oldest == start:
             return None
         excluded.add(oldest)  # its process has not said for long enough that it still waits
@@ -148,22 +148,22 @@ def find_circle(start: str, states: list[State]) -> dict[str, Entry] | None:
 
 def _path(
     start: str,
-    homes: dict[str, State],
+    state_of: dict[str, State],
     behind: dict[str, tuple[State, list[tuple[str, float]]]],
     excluded: set[str],
 ) -> list[tuple[str, float]] | None:
     """A circle from `start`, each wait with the time since which it stands behind the next one."""
-    if start not in homes:
+    if start not in state_of:
         return None
     seen = {start, *excluded}
     path: list[tuple[str, float]] = []
 
     def follow(name: str) -> bool:
-        for call in homes[name].entries[name].calls:
-            if call not in behind or not homes[name].has_heard(behind[call][0], call):
+        for call in state_of[name].entries[name].calls:
+            if call not in behind or not state_of[name].has_heard(behind[call][0], call):
                 continue
             for other, since in behind[call][1]:
-                if other == start or (other in homes and other not in seen):
+                if other == start or (other in state_of and other not in seen):
                     seen.add(other)
                     path.append((name, since))
                     if other == start or follow(other):
@@ -198,7 +198,7 @@ def _rank(comm: Communicator, rank: int) -> str:
 
 
 def _state() -> State:
-    """That of this process; for those that have `changed`."""
+    """The state of this process; for those that have `changed`."""
     global _own
     from .communicator import all_here
     from .waiting import waits

@@ -203,7 +203,7 @@ def cuDevSmResourceSplit(
 class Description(Object):
     """Multiprocessors that a green context is to have, and how work gets to them.
 
-    It lives as long as the process, as on a GPU: there is no function that gives it back.
+    It lives as long as the process, as on a GPU: there is no function that releases it.
     """
 
     noun = "description of resources"

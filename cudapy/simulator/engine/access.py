@@ -29,7 +29,7 @@ class Access(NamedTuple):
     shift: np.uint64
     """The logarithm of an item's bytes."""
     number: int
-    """That of the instruction in its function."""
+    """The number of the instruction in its function."""
     mode: int
     """READ, WRITE or ATOMIC."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 SHARED = 1 << 60
 LOCAL = 1 << 61
 FUNCTIONS = 1 << 62
-"""Where addresses of functions start; they are no memory."""
+"""Where addresses of functions start; they are not memory."""
 SPACES = {"shared": SHARED, "cluster": SHARED, "local": LOCAL}
 
 RANK = 24

@@ -94,7 +94,7 @@ class Fault(Exception):
         self.report = report
         """What, where, which thread and which address, in lines for people."""
         self.findings = tuple(one for one in reports if isinstance(one, Report))
-        """The same as data, one for each instruction to blame; none for deadlocks and timeouts."""
+        """The report as data, one for each instruction to blame; none for deadlocks and timeouts."""
         self.details = self.findings[0] if self.findings else None
         """The first of them."""
 

@@ -57,7 +57,7 @@ class GraphMemory:
             self.reserved_high = max(self.reserved_high, self.reserved)
 
     def trim(self) -> None:
-        """Give back what no graph has allocated."""
+        """Free what no graph has allocated."""
         with self._lock:
             self.reserved = self._allocated()
 
@@ -128,7 +128,7 @@ def cuDeviceSetGraphMemAttribute(device: int, attr: int, value: int | None) -> N
 
     memory = memory_of(find_device(device))
     if not value or ctypes.c_uint64.from_address(value).value:
-        raise invalid("the attributes of the memory of graphs can be set to 0 alone")
+        raise invalid("the attributes of the memory of graphs can only be reset to 0")
     if attr == CUgraphMem_attribute.CU_GRAPH_MEM_ATTR_USED_MEM_HIGH:
         memory.used_high = memory.reserved
     elif attr == CUgraphMem_attribute.CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH:

@@ -49,7 +49,7 @@ def location_of(location: CUmemLocation) -> tuple[int, int]:
 
 
 def _ordinal(place: int) -> tuple[int, int]:
-    """The same for a device number as CUDA 12 has it."""
+    """The ordinal of a device number as CUDA 12 has it."""
     return (AT_HOST, 0) if place == CPU else (AT_DEVICE, device(place).ordinal)
 
 

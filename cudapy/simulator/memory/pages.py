@@ -201,7 +201,7 @@ class Region:
         )
 
     def release(self) -> None:
-        """Give it back to its file."""
+        """Return it to its file."""
         self.file.release(self)
 
 

@@ -128,7 +128,7 @@ class Pool(Object):
                     self.file.close()
 
     def leave(self) -> None:
-        """It is destroyed: its memory goes as the program gives it back."""
+        """It is destroyed: its memory goes as the program frees it."""
         self.forget()
         self.is_leaving = True
         leaving.add(self)
@@ -174,7 +174,7 @@ leaving: set[Pool] = set()
 
 
 def shrink(device: Device) -> None:
-    """What synchronization does: pools give back what is above their threshold."""
+    """What synchronization does: pools release what is above their threshold."""
     for pool in every(Pool):
         if pool.device is device:
             pool.trim(pool.threshold)

@@ -43,7 +43,7 @@ class Storage:
             fresh(self.address, size, kind, reach, None if self._data is None else self._data[:size])
 
     def release(self) -> None:
-        """Give it back to the system, once no kernel runs that may touch it."""
+        """Return it to the system, once no kernel runs that may touch it."""
         table.when_unused(self._release)  # which keeps this, and so the memory
 
     def _release(self) -> None:

@@ -84,7 +84,7 @@ class Mappable(Object):
         raise NotImplementedError
 
     def end(self) -> None:
-        """Give it back."""
+        """Free it."""
         raise NotImplementedError
 
 

@@ -51,7 +51,7 @@ def channels(desc: cudaChannelFormatDesc) -> tuple[Format, int]:
 
 
 def described(shape: CUDA_ARRAY3D_DESCRIPTOR) -> cudaChannelFormatDesc:
-    """The same the other way round."""
+    """The channels of an array's format: the inverse of `channels`."""
     bits, kind = BITS[int(shape.Format)]
     return cudaChannelFormatDesc(
         **{name: bits for name, _ in zip("xyzw", range(shape.NumChannels), strict=False)}, f=kind

@@ -32,7 +32,7 @@ class Exported(NamedTuple):
     soname: str
     functions: tuple[str, ...]
     version: str = ""
-    """That of its symbols, which what is linked with it asks for; "" if they have none."""
+    """The version of its symbols, which what is linked with it asks for; "" if they have none."""
 
 
 def exported(data: Any) -> Exported:

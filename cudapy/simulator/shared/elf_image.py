@@ -134,7 +134,7 @@ class ElfImage:
         self._strings = Strings()
         self._tags: list[tuple[int, int | str]] = []
         self.addresses: dict[str, int] = {}
-        """Those of labels, once all sections have one."""
+        """The addresses of labels, once all sections have one."""
         self.read: list[Section] = []
         """The sections that are read or run, in the order in which they are in memory."""
         self.written: list[Section] = []

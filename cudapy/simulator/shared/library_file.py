@@ -142,7 +142,7 @@ def end_name(function: str, number: int) -> str:
 
 
 def texts_of(functions: Mapping[str, int]) -> list[str]:
-    """Those that find texts: in this order they have addresses at TEXTS."""
+    """The functions that find texts: in this order they have addresses at TEXTS."""
     return [name for name, number in functions.items() if number in (STORES_TEXT, RETURNS_TEXT)]
 
 

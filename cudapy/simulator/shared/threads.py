@@ -2,7 +2,7 @@
 
 ctypes makes such a thread's state when the thread calls, and destroys it when the call returns, with all that
 Python keeps for the thread: its current context for one. So the first call on it takes the state once more,
-and a destructor of the thread's own data, which runs when it ends, gives it back. A thread of Python's
+and a destructor of the thread's own data, which runs when it ends, releases it. A thread of Python's
 becomes such a one at its end, when destructors of C++ call.
 """
 

@@ -36,7 +36,7 @@ class Operation:
         """Do it."""
 
     def clone(self) -> Operation:
-        """The same in another graph."""
+        """A copy in another graph."""
         return copy.copy(self)
 
     def inherit(self, before: Operation) -> None:

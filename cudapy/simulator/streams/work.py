@@ -293,7 +293,7 @@ class Work:
             return next((queue for queue in self.owner.busy if queue.has(self)), None)
 
     def _waits_for(self) -> list[Faults]:
-        """Those whose work has to be done before this; with `guard` locked."""
+        """The owners of work that has to be done before this; with `guard` locked."""
         owners = [self.owner]
         for owner in owners:
             for other in owner.waits_for():
@@ -467,7 +467,7 @@ class Faults:
                 wait_until(lambda: self.error is not None or not self.is_lost)
 
     def waits_for(self) -> set[Faults]:
-        """Those whose work is to be done before some of this; with `guard` locked."""
+        """The owners of work that is to be done before some of this; with `guard` locked."""
         return {after.owner for queue in self.busy for after in queue.waits_for()}
 
     def show(self) -> None:

@@ -51,7 +51,7 @@ class TextureReference(Object):
     def __init__(self, context: Context | None = None, address: int = 0) -> None:
         super().__init__()
         self.context = context
-        """That of its module; None: `cuTexRefCreate` made it, and no kernel can use it."""
+        """The context of its module; None: `cuTexRefCreate` made it, and no kernel can use it."""
         self.address = address
         self.resource: CUDA_RESOURCE_DESC | None = None
         self.format = int(CUarray_format.CU_AD_FORMAT_FLOAT), 1
@@ -70,7 +70,7 @@ class TextureReference(Object):
         return self.resource.res
 
     def bind_array(self, kind: CUresourcetype, shape: CUDA_ARRAY3D_DESCRIPTOR, flags: int) -> Any:
-        """The same for an array, whose format it takes if flags say so. Raises Refused."""
+        """Bind an array, whose format it takes if flags say so. Raises Refused."""
         if flags & ~OVERRIDE_FORMAT:
             raise invalid("Flags is 0 or CU_TRSA_OVERRIDE_FORMAT")
         format_ = int(shape.Format), shape.NumChannels

@@ -20,7 +20,7 @@ GROUP, MEMBER = LANES // 4, LANES % 4
 
 
 SMALL = {"e4m3": 8, "e5m2": 8, "s4": 4, "u4": 4, "b1": 1}
-"""The bits of elements that are no type of PTX of their own."""
+"""The bits of elements that are not a type of PTX of their own."""
 
 
 def elements(kind: str) -> int:

@@ -317,7 +317,7 @@ class Assembler(Code):
         self._plain(b"\x8d", target, source, True)
 
     def prefetch(self, source: At) -> None:
-        """Have the line of a place in the caches soon; a place that cannot be read is no mistake."""
+        """Have the line of a place in the caches soon; a place that cannot be read is not a mistake."""
         self._plain(b"\x0f\x18", 1, source, False)
 
     def test(self, a: int, b: int, wide: bool = True) -> None:

@@ -177,7 +177,7 @@ class FunctionCompiler:
         return name
 
     def constant_value(self, name: str) -> int | None:
-        """The value of a whole constant, by its name; None if it is no name of one."""
+        """The value of a whole constant, by its name; None if it is not a name of one."""
         value = self._scope[name] if name in self._constant_names else None
         return int(value) if isinstance(value, np.integer) else None
 

@@ -88,7 +88,7 @@ class Operands(abc.ABC, Generic[V]):
             return self.register(operand.name, kind)
         if isinstance(operand, Special):
             if operand.name not in self.function.specials:
-                raise PTXError(f"{operand.name} is no register, or the simulator does not have it")
+                raise PTXError(f"{operand.name} is not a register, or the simulator does not have it")
             return self.special(operand.name, kind)
         if isinstance(operand, (Integer, Float)):
             return self.constant_bits(_bits(operand, kind), kind)
@@ -172,7 +172,7 @@ def _bits(operand: Integer | Float, kind: Type) -> int:
         if kind.size == operand.size:
             return operand.bits
         if kind.size != 4:
-            raise PTXError(f"a number of {operand.size} bytes is no .{kind.name}")
+            raise PTXError(f"a number of {operand.size} bytes is not a .{kind.name}")
         return int.from_bytes(struct.pack("<f", operand.number), "little")
     if kind.kind == "f":
         number = operand.number if isinstance(operand, Float) else operand.value

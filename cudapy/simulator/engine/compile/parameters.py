@@ -93,9 +93,9 @@ def parameter_items(function: FunctionCompiler, access: MemoryAccess) -> Iterato
 def _require_parameter(function: FunctionCompiler, access: MemoryAccess, name: str, offset: int) -> None:
     """Whether a kernel has a parameter with a value there, to be read. Raises PTXError."""
     if access.mode != READ:
-        raise PTXError(f"{name} is no .param variable that can be written")
+        raise PTXError(f"{name} is not a .param variable that can be written")
     sizes = {one.name: one.size for one in function.text.prototype.parameters}
     if name not in sizes:
-        raise PTXError(f"{name} is no parameter of {function.text.name}")
+        raise PTXError(f"{name} is not a parameter of {function.text.name}")
     if not 0 <= offset <= sizes[name] - access.kind.size:
         raise PTXError(f"{name} has {sizes[name]} bytes, none of them {access.kind.size} at {offset}")

@@ -34,7 +34,7 @@ class MemoryAccess(NamedTuple):
     operation: str = ""
     """What an atomic does, or a load of multicast memory with what the devices have."""
     precision: str = ""
-    """That of sums of multicast memory, acc::f32 or acc::f16; "": the type's own."""
+    """The precision of sums of multicast memory, acc::f32 or acc::f16; "": the type's own."""
     swap: Operand | None = None
     """What `cas` stores."""
     order: str = ""

@@ -25,7 +25,7 @@ def write_atomic(
 def _combine(
     out: Assembler, op: str, kind: Type, space: str, values: int, found: int, context: CodeContext
 ) -> None:
-    """That of lane rdx, at rsi."""
+    """Combine the value of lane rdx, at rsi."""
     wide, scale = kind.size == 8, kind.size
     out.fetch(R9, At(RBX, values, RDX, scale), kind.size)
     out.fetch(RAX, At(RSI, 0), kind.size)

@@ -25,7 +25,7 @@ Value = tuple[int, ...]
 NAN = 0x7FFFFFFF
 """The bits of the hardware's NaN of binary32; of any number without its sign."""
 NAN16, INFINITY16, ONE16 = 0x7FFF, 0x7C00, 0x3C00
-"""The same of binary16, and the bits of its infinity and of 1."""
+"""The NaN of binary16, and the bits of its infinity and of 1."""
 _MXCSR = 0x1F80
 """The register that says how vectors round, as the system sets it: to nearest, and no exceptions."""
 _ROUNDING = {"rn": 0, "rm": 1, "rp": 2, "rz": 3}
@@ -48,7 +48,7 @@ class CodeContext(Protocol):
     function: FunctionCompiler
     out: Assembler
     number: int
-    """That of the instruction at hand in its function."""
+    """The number of the instruction at hand in its function."""
     checks: frozenset[str]
     """What is checked: see `checks`."""
 
@@ -319,7 +319,7 @@ class Lanes(Operands[Value]):
         self.changed[name] = None
 
     def mixed(self, mask: int, a: tuple[Value, bool], b: tuple[Value, bool], size: int) -> tuple[Value, bool]:
-        """`a` where the mask is set, else `b`; what is no result of arithmetic keeps the bits of its NaN."""
+        """`a` where the mask is set, else `b`; what no arithmetic computed keeps the bits of its NaN."""
         if a[1] == b[1]:
             return self.choose(mask, a[0], b[0]), a[1]
         first, second = (self.canonical(value, size) if nan else value for value, nan in (a, b))

@@ -29,7 +29,7 @@ TABLE = next(_fields)
 UNFINISHED = next(_fields)
 """The lanes of the chunk that are in the region, a bit each."""
 ACTIVE = next(_fields)
-"""Those that run the block at hand."""
+"""The threads that run the block at hand."""
 ROW = next(_fields)
 """The bytes of an access whose addresses lie beside each other in all lanes, or `SAME`; else 0."""
 ALIGNED = next(_fields)

@@ -497,7 +497,7 @@ def _check_own(out: Assembler, window: int | None, size: int, base: int) -> None
 
 
 def _first_address(out: Assembler) -> None:
-    """That of the first active lane, into rcx."""
+    """The address of the first active lane, into rcx."""
     out.fetch(RCX, At(RBX, layout.ACTIVE), 4)
     out.lowest_bit(RCX, RCX)
     out.word("mov", RCX, At(RBX, layout.ADDRESS, RCX, 8))

@@ -64,7 +64,7 @@ def _step(step: Step) -> str:
 
 
 def _disassembler() -> Disassemble:
-    """That of the package capstone, which the engine does not need; without it, bytes alone."""
+    """The disassembler of the package capstone, which the engine does not need; without it, bytes alone."""
     try:
         capstone: Any = import_module("capstone")
     except ImportError:

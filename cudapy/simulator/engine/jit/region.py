@@ -297,7 +297,7 @@ class _Writer:
         self._read: set[str] = set()
         self._written: set[str] = set()
         self._instructions: list[Instruction] = []
-        """Those of the part at hand, which begins at `_begin`."""
+        """The instructions of the part at hand, which begins at `_begin`."""
         self._begin = len(out)
         after: set[str] = set(block.live_out)
         wanted: list[set[str]] = []

@@ -45,7 +45,7 @@ class Vectors:
         self._known: dict[object, int] = {}
         self._loaded: set[int] = set()
         self.control: tuple[int, int] | None = None
-        """That of arithmetic that is added: see `Step`."""
+        """The control of arithmetic that is added: see `Step`."""
 
     def op(self, name: str, a: int, b: int, number: int | None = None) -> int:
         return self._add(name, (a, b), number, "vector")
@@ -300,7 +300,7 @@ class _Allocation:
 
 
 def _needed(steps: list[Step]) -> list[Step]:
-    """Those whose results somebody takes, and those that have an effect."""
+    """The steps whose results are used, and those that have an effect."""
     wanted: set[int] = set()
     kept = []
     for step in reversed(steps):

@@ -172,7 +172,7 @@ class BodyReader:
         negated, guard, opcode, rest = match.groups()
         register = self._operand(guard) if guard else None
         if guard and not isinstance(register, Register):
-            raise PTXError(f"{guard} is no register")
+            raise PTXError(f"{guard} is not a register")
         parts = split(_calls_apart(rest) if opcode.startswith("call") else rest.strip())
         self._function.instructions.append(
             Instruction(

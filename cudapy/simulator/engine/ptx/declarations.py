@@ -88,7 +88,7 @@ def _length(vector: int, dimensions: str, line: int) -> int | None:
     for dimension in re.findall(r"\[\s*([^\]]*?)\s*\]", dimensions):
         size = integer(dimension)
         if (size is None and dimension) or (size or 0) < 0:
-            raise PTXError(f"line {line}: {dimension[:60]!r} is no length")
+            raise PTXError(f"line {line}: {dimension[:60]!r} is not a length")
         length = None if size is None or length is None else length * size
     return length
 

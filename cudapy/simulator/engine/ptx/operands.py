@@ -65,7 +65,7 @@ def integer(text: str) -> int | None:
     try:
         value = int(digits, 8 if octal else 0)
     except ValueError:
-        raise PTXError(f"{digits} is no octal number") from None
+        raise PTXError(f"{digits} is not an octal number") from None
     if value >> 64:
         raise PTXError(f"{digits} is larger than 64 bits")
     return -value if sign == "-" else value
@@ -136,16 +136,16 @@ class OperandReader:
     def _negation(self, text: str) -> Negation:
         operand = self._name(text[1:].strip())
         if not isinstance(operand, Register):
-            raise PTXError(f"{text} is no predicate")
+            raise PTXError(f"{text} is not a predicate")
         return Negation(operand)
 
     def _bracket(self, text: str) -> Address | Bracket:
         if text[-1] != "]":
-            raise PTXError(f"{text[:60]!r} is no address")
+            raise PTXError(f"{text[:60]!r} is not an address")
         text = text[1:-1]
         parts = split(text.strip())
         if not parts or any(part[:1] == "[" for part in parts):
-            raise PTXError(f"[{text[:60]}] is no address")
+            raise PTXError(f"[{text[:60]}] is not an address")
         if len(parts) > 1:
             return Bracket(tuple(self.read(part) for part in parts))
         base = self._sum(parts[0])
@@ -155,7 +155,7 @@ class OperandReader:
             return base
         if isinstance(base, (Register, Special, Integer)):
             return Address(base, 0)
-        raise PTXError(f"[{text}] is no address")
+        raise PTXError(f"[{text}] is not an address")
 
     def _sum(self, text: str) -> Operand:
         """`name`, `name+4`, `%rd1+4` (an Address), or a number."""

@@ -27,7 +27,7 @@ def parse(ptx: bytes | str) -> ModuleText:
     text = text.rstrip("\0")
     text = _COMMENT.sub(lambda match: "\n" * match.group().count("\n") or " ", text)
     if not _VERSION.search(text):
-        raise PTXError("this is no PTX: it has no .version")
+        raise PTXError("this is not PTX: it has no .version")
     return _Reader(text).module()
 
 

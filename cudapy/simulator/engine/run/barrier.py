@@ -28,7 +28,7 @@ class Waiting(NamedTuple):
 
 
 class Released(NamedTuple):
-    """Those of `waiting` that go on."""
+    """The threads of `waiting` that go on."""
 
     waiting: Waiting
     barrier: int

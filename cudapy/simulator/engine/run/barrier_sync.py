@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .groups import Groups, Key
 
 _PATIENCE = 1024
-"""After so many questions in vain, and nothing else, everybody is thought to wait for ever."""
+"""After so many unsuccessful polls, and nothing else, all are taken to wait for ever."""
 
 
 Arrival: TypeAlias = "tuple[Array, Array | None, Bools | None]"
@@ -54,7 +54,7 @@ class BarrierSync:
 
     @property
     def _at_cluster_barrier(self) -> list[WaitingAtCluster]:
-        """Those that wait for their clusters."""
+        """The threads that wait for their clusters."""
         return self._cluster_barriers.waiting if self._cluster_barriers is not None else []
 
     def left(self, lanes: I64) -> None:
@@ -180,7 +180,7 @@ class BarrierSync:
             self._groups.add(key, lanes)
 
     def look_for_deadlock(self, ran: Block) -> None:
-        """After a block that some asked in vain before: does everybody wait?"""
+        """After a block in which polls were unsuccessful: does everybody wait?"""
         polls = self._batch.polls
         if not ran.is_idle:
             polls.something_happened()

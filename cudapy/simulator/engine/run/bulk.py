@@ -157,7 +157,7 @@ class Bulk:
             self._report.fail(fault.ILLEGAL_ADDRESS, text, number, np.array([lane]), True)
 
     def check_is_barrier(self, word: int, lane: int, number: int) -> None:
-        """Raises Fault for a word that is no barrier."""
+        """Raises Fault for a word that is not a barrier."""
         if not self._mbarriers.is_barrier(word):
             text = "A copy to several blocks, of which one has no mbarrier at that place"
             self._report.fail(fault.LAUNCH_FAILED, text, number, np.array([lane]), True)

@@ -64,7 +64,7 @@ class Calls:
             if name is None:
                 self._batch.report.fail(
                     fault.INVALID_PC,
-                    "A call of what is no function",
+                    "A call of what is not a function",
                     function_number(function, block),
                     chosen,
                     True,

@@ -68,7 +68,7 @@ class ClusterBarriers:
         return unprepared
 
     def exited(self, lanes: I64) -> None:
-        """Those that arrived and exit are no longer counted."""
+        """Threads that arrived and exit are no longer counted."""
         clusters = self._clusters[lanes]
         counted = self._arrived_in[lanes] == self._phases[clusters]
         self._counts -= np.bincount(clusters[counted], minlength=len(self._counts))

@@ -369,7 +369,7 @@ _OF_THREADS = (
     *("LaunchDevice", "LaunchDeviceV2", "MemcpyAsync", "Memcpy2DAsync", "MemsetAsync", "Memset2DAsync"),
     *("StreamWaitEvent", "EventRecord", "EventRecordWithFlags"),
 )
-"""Those with a form for programs whose default stream is that of the thread."""
+"""The functions with a form for programs whose default stream is that of the thread."""
 
 DEVICE_RUNTIME: dict[str, Service] = {
     f"{prefix}{name}{suffix}": Service(len(function.sizes.split()), function)

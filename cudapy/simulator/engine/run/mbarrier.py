@@ -43,7 +43,7 @@ class Mbarriers:
         if not initializes:
             none = ~self._known[index]
             if none.any():
-                text = "What is no mbarrier: mbarrier.init did not come before"
+                text = "What is not an mbarrier: mbarrier.init did not come before"
                 self._report.fail(fault.LAUNCH_FAILED, text, number, lanes, none, a, more=" in shared memory")
         return index
 
@@ -107,7 +107,7 @@ class Mbarriers:
         return over
 
     def who_asks(self) -> list[str]:
-        """What to say of those that ask in vain."""
+        """The report of threads whose polls never succeed."""
         lines = []
         for (function, instruction), index, lanes in self._polls.groups():
             word = int(self._shared.view(_WORD)[index])

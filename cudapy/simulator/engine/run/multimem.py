@@ -51,7 +51,7 @@ class Multimem:
         while len(rest):
             allocation = self._memory.allocations.find(int(every[rest[0]]))
             if allocation is None or allocation.team is None:
-                more = f"in {allocation!r}, which is no multicast memory" if allocation else ""
+                more = f"in {allocation!r}, which is not multicast memory" if allocation else ""
                 bad = every == every[rest[0]]
                 self._report.fail(fault.ILLEGAL_ADDRESS, what, number, lanes, bad, every, size, more)
             self._memory.check_reach(allocation, every, access, lanes, is_multimem=True)

@@ -51,7 +51,7 @@ class Near:
         self.places: dict[np.uint64, I64] = {}
         """The items at the addresses, by the logarithm of an item's bytes."""
         self.bits = 0
-        """Those that any of the addresses has."""
+        """The bits that any of the addresses has."""
         self.low = self.high = -1
 
     def at(self, distance: int) -> U64:
@@ -93,7 +93,7 @@ class SharedMemory:
         return start if self._base is None else self._base + start
 
     def view(self, dtype: DType) -> Array:
-        """That of all blocks as an array of `dtype`."""
+        """The shared memory of all blocks as an array of `dtype`."""
         view = self._views.get(dtype)
         if view is None:
             view = self._views[dtype] = self.data.view(dtype)

@@ -120,7 +120,7 @@ class Tensors:
             try:
                 changed = replaced(self._map_bytes(space, lane, at, number), field, ordinal, wanted)
             except ValueError:
-                text = "What is no tensor map of boxes that the simulator's cuTensorMapEncode* made"
+                text = "What is not a tensor map of boxes that the simulator's cuTensorMapEncode* made"
                 self._report.fail(fault.ILLEGAL_INSTRUCTION, text, number, one, True, np.uint64(at), SIZE)
             self._put_map(space, lane, at, changed, number)
 
@@ -156,7 +156,7 @@ class Tensors:
         try:
             tensor_map = TensorMap.unpack(self._spaces.read_bytes(lane, address, SIZE, number))
         except ValueError:
-            text = "What is no tensor map that the simulator's cuTensorMapEncode* made"
+            text = "What is not a tensor map that the simulator's cuTensorMapEncode* made"
             self._report.fail(fault.ILLEGAL_INSTRUCTION, text, number, one, True, np.uint64(address), SIZE)
         if rank and len(tensor_map.sizes) != rank:
             text = f"A copy in {rank} dimensions of a tensor of {len(tensor_map.sizes)}"

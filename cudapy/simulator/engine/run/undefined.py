@@ -4,7 +4,7 @@ A byte of shadow memory for each byte has the bits of it that are undefined, so 
 is loaded is moved, stored and copied with its undefined bits. It matters, and is reported, where it decides a
 branch, is an address, takes part in a warp operation or an atomic, or where a result that was computed with
 it is stored; and where nothing but undefined bytes is stored in global memory. So padding of structs, and
-parts of words that are masked out, are no findings.
+parts of words that are masked out, are not findings.
 
 Source: Seward and Nethercote, Using Valgrind to detect undefined value errors with bit-precision (2005).
 """
