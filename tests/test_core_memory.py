@@ -787,8 +787,8 @@ def calls_of_core(function: Callable[[], object]) -> list[str]:
 
 
 FEW_CALLS = {
-    "a buffer in a stream": (2, 1),
-    "a buffer in the default stream": (5, 12),
+    "a buffer in a stream": (3, 1),
+    "a buffer in the default stream": (6, 12),
     "an event": (5, 1),
     "a stream": (7, 5),
 }

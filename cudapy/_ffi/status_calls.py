@@ -78,9 +78,13 @@ class InSlot(NamedTuple):
 
 
 class Goes(NamedTuple):
-    """A parameter that C does not get: it goes into the slot `name` of what the call makes."""
+    """A parameter that goes into the slot `name` of what the call makes.
+
+    kind: what C gets, as any other parameter; None: nothing.
+    """
 
     name: str
+    kind: Any = None
 
 
 class Makes(NamedTuple):
@@ -128,7 +132,7 @@ def give_lane(
     The function does the same; it is called with what the lane does not take.
 
     takes: of each parameter of Python its place among those of C, and its type: a handle, a number of ctypes,
-        InSlot, or Goes, whose place is not looked at.
+        InSlot, or Goes, where the place does not matter if C gets nothing.
     failed: called with a status other than 0 and the arguments; its result is that of the call.
     ok: the result of a success, unless `gives` says so: the place of what C writes, and its kind, one of
         `lane_types.RESULTS`; or `returned` says which argument that is, counted from 1; or `makes`.
@@ -200,7 +204,8 @@ def _argument_of(place: int, kind: Any, made: Any) -> Argument:
         argument = Argument(place, SLOT, kind.owner, lanes.immortal(kind.handle))
         argument.inside, argument.is_last = slot_at(kind.owner, kind.name), not kind.more
     elif isinstance(kind, Goes):
-        argument = Argument(MOST_PARAMETERS - 1, OBJECT)
+        of_none = Argument(MOST_PARAMETERS - 1, OBJECT)
+        argument = of_none if kind.kind is None else _argument(place, kind.kind)
         argument.place = slot_at(made, kind.name)
     else:
         argument = _argument(place, kind)

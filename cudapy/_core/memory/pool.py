@@ -7,10 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from ... import driver
 from ..._bindings.errors import CUDAError
-from ..._ffi.handles import maker
-from ..._ffi.status_calls import SIZE
 from ...driver import (
     CUdeviceptr,
     CUmemAllocationHandleType,
@@ -18,11 +15,10 @@ from ...driver import (
     CUmemPool_attribute,
     CUmemPoolProps,
     CUresult,
-    CUstream,
     checked,
 )
 from ..closable import Closable
-from ..context.current import RelaxedCaptureMode, current_context, filling_function, owning, status_function
+from ..context.current import RelaxedCaptureMode, current_context, owning
 from ..context.green import green_contexts, kept_number
 from ..ownership import owned
 from ..ownership.captures import captures, state
@@ -34,6 +30,7 @@ from . import ipc
 from .buffer import Buffer
 from .pointer import Address, byte_count
 from .pool_attributes import MemoryPoolAttributes
+from .pooled_buffer import allocator, free_async
 from .resource import MemoryResource, empties
 
 if TYPE_CHECKING:
@@ -49,8 +46,6 @@ KEEP_ALL = 2**64 - 1
 QUICK = 2**30 - 1  # bytes: what Python compares fastest
 
 _after_capture = deferred.after_capture
-_null = maker(Address)
-_new = Buffer.__new__
 
 
 class MemoryPool(Closable, MemoryResource):
@@ -65,7 +60,9 @@ class MemoryPool(Closable, MemoryResource):
     _buffer: type[Buffer] = Buffer
     _pool: CUmemoryPool
     # Only where `deallocate` is nothing but cuMemFreeAsync:
-    _quick: tuple[Any, Any, Any]  # cuMemAllocFromPoolAsync, cuMemFreeAsync and, while it is open, the pool
+    _quick: tuple[
+        Callable[..., Buffer], CUmemoryPool
+    ]  # what makes its buffers and, while it is open, the pool
     _free_async: Any  # cuMemFreeAsync
     _ipc: ipc.Sharing | None
 
@@ -88,9 +85,9 @@ class MemoryPool(Closable, MemoryResource):
         self._ownership = ownership
         self._is_owned = ownership is not None
         if type(self).deallocate is MemoryPool.deallocate and not self.is_mapped:
-            self._free_async = status_function("cuMemFreeAsync", Address, CUstream)
-            alloc_async = filling_function("cuMemAllocFromPoolAsync", Address, SIZE, CUmemoryPool, CUstream)
-            self._quick = alloc_async, self._free_async, CUmemoryPool(int(pool))
+            self._free_async = free_async()
+            buffer: Any = self._buffer
+            self._quick = allocator(buffer), CUmemoryPool(int(pool))
         if not self.is_mapped:
             threshold = CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
             with RelaxedCaptureMode():  # the driver refuses both during a capture
@@ -114,35 +111,20 @@ class MemoryPool(Closable, MemoryResource):
         if stream is None:
             stream = default_stream()
         try:
-            alloc_async, free_async, pool = self._quick
-            deallocation_stream, handle = stream._twin, stream._handle  # type: ignore[attr-defined]
+            make, pool = self._quick
+            free_in, handle = stream._twin, stream._handle  # type: ignore[attr-defined]
         except AttributeError:
             return self._allocate(size, stream)
-        if type(size) is not int or not 0 < size < QUICK or deallocation_stream is None or _after_capture:
+        if type(size) is not int or not 0 < size < QUICK or free_in is None or _after_capture:
             return self._allocate(size, stream)
         if captures.may_be_active and state(handle):  # then it is the memory of a graph
             return self._allocate(size, stream)
-        buffer = _new(self._buffer)
-        buffer._size, buffer._resource, buffer._stream = size, self, deallocation_stream
-        buffer._recorded = None
-        buffer._owner = buffer._ownership = buffer._spare = None
-        buffer._hold = buffer._location = buffer._descriptor = None
-        if deallocation_stream is LEGACY_DEFAULT_STREAM:
+        if free_in is LEGACY_DEFAULT_STREAM:
             context = current_context()
-            buffer._context = kept_number(context) if green_contexts else context
-            buffer._quick = buffer._argument = None
-        else:
-            buffer._context, buffer._quick = 0, free_async
-            buffer._argument = deallocation_stream._handle
-        cell = buffer._owed = _null()  # owed is what C writes there, whenever Ctrl-C comes
-        buffer._process = owned.process
-        err = alloc_async(cell, size, pool, handle)
-        if err:
-            cell.value = 0
-            arguments = {"bytesize": size, "pool": self._pool, "hStream": handle}
-            raise driver.libcuda.error("cuMemAllocFromPoolAsync", driver.CUresult(err), arguments)
-        buffer._address = cell.value
-        return buffer
+            if green_contexts:
+                context = kept_number(context)
+            return make(size, pool, handle, self, free_in, None, None, context)
+        return make(size, pool, handle, self, free_in, free_in._handle, self._free_async, 0)
 
     def _allocate(self, size: int, stream: Stream | IsStreamType | None) -> Buffer:
         """Allocate in any other stream and size."""
