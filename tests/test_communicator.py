@@ -166,7 +166,7 @@ def free_port() -> int:
 
 def test_a_socket_hands_the_id_to_every_rank(monkeypatch: pytest.MonkeyPatch) -> None:
     """Strangers and ranks of another meeting do not count; late ones are waited for."""
-    monkeypatch.setattr(rendezvous, "_meetings", iter([7] * 4))
+    monkeypatch.setattr(rendezvous, "_rounds", iter([7] * 4))
     port, found = free_port(), {}
 
     def one(rank: int) -> None:
