@@ -80,6 +80,25 @@ def test_ranks_that_wait_for_each_other(tmp_path: Path) -> None:
     assert all("waits in all_reduce of 4 float32, sum for rank 1" in report for report in reports)
 
 
+def test_elements_that_nobody_wrote(tmp_path: Path) -> None:
+    """An operator that computes with them is reported with its line; one that moves them is not."""
+    found = tmp_path / "found.json"
+    program = FOLDER / "faulty" / "torch_undefined.py"
+    done = run("--check", "all", "--json", str(found), str(program))
+    assert done.returncode == 1, done.stderr[-3000:]
+    findings = json.loads(found.read_text())["findings"]
+    told = [(each["kind"], each["message"].split(":")[2], each["line"]) for each in findings]
+    lines = program.read_text().splitlines()
+    places = [
+        next(number for number, line in enumerate(lines, 1) if text in line)
+        for text in ("torch.mul", ".cpu()", "picked.sum")
+    ]
+    names = ("mul.Tensor", "copy_", "sum")
+    assert [each[0] for each in told] == 3 * ["uninitialized"]
+    assert all(each[1].startswith(name) for each, name in zip(told, names, strict=True))
+    assert [each[2] for each in told] == [f"torch_undefined.py:{place}" for place in places]
+
+
 @pytest.mark.parametrize(
     ("test", "kind", "kernel", "place"),
     [

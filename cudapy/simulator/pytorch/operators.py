@@ -18,6 +18,7 @@ from .formulas import FORMULAS, READS
 from .order import Computation, await_turn, await_value
 from .random_numbers import Draws
 from .tensors import Views, each_tensor, mark, view_of
+from .undefined import Reads, is_looked_for
 
 KEPT = frozenset(
     (
@@ -125,10 +126,15 @@ class Operator:
         views = Views(self._name)
         host_args, host_kwargs = self._host(views, args, kwargs)
         views.require()
+        reads = Reads(self._name, self._written, args, kwargs) if is_looked_for() else None
+        moves = reads is not None and reads.look(args)
         draws = Draws(self._generator(args, kwargs), device.index) if self._draws else None
-        result = self._run(compute, host_args, host_kwargs, draws)
+        computed = self._run(compute, host_args, host_kwargs, draws)
         self._mark(args, kwargs)
-        return views.device(result, device)
+        result = views.device(computed, device)
+        if reads is not None and moves:
+            reads.move(compute, host_args, host_kwargs, result)
+        return result
 
     def _device(self, args: Any, kwargs: Any) -> Any:
         """The device that it runs on. Raises RuntimeError for tensors of several, as PyTorch does."""

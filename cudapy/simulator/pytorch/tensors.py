@@ -6,10 +6,12 @@ import ctypes
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 
 from .. import findings
 from ..memory.allocations import table
+from .calling_line import calling_line
 
 CPU = torch.device("cpu")
 
@@ -97,18 +99,23 @@ def _require(name: str, address: int, size: int) -> None:
     what = f"{gone!r} that was freed" if allocation is None and gone is not None else None
     if what is None:
         what = f"memory that is not allocated, near {allocation or table.nearest(address)!r}"
-    report = f"aten::{name}: a tensor of {size} bytes at {address:#x} lies in {what}"
-    findings.note(findings.FAULT, report)
+    line = calling_line()
+    report = f"aten::{name}: a tensor of {size} bytes at {address:#x} lies in {what}\n    called at {line}"
+    findings.note(findings.FAULT, report, line=line)
     raise RuntimeError(report)
 
 
 def view_of(tensor: Any) -> Any:
     """The memory of a CUDA tensor as a tensor of the CPU."""
-    storage = tensor.untyped_storage()
-    memory = torch._C._construct_storage_from_data_pointer(storage.data_ptr(), CPU, storage.nbytes())
+    return _with_bits(over(tensor.untyped_storage().data_ptr(), tensor), tensor)
+
+
+def over(address: int, tensor: Any) -> Any:
+    """A tensor of the CPU like another one, with the memory from an address on as its storage."""
+    memory = torch._C._construct_storage_from_data_pointer(address, CPU, tensor.untyped_storage().nbytes())
     view = torch.empty(0, dtype=tensor.dtype, device=CPU)
     view.set_(memory, tensor.storage_offset(), tensor.size(), tensor.stride())
-    return _with_bits(view, tensor)
+    return view
 
 
 def _with_bits(tensor: Any, like: Any) -> Any:
@@ -131,9 +138,33 @@ def written(tensor: Any, view: Any) -> Any:
 
 def mark(tensor: Any) -> None:
     """Reads of this tensor's memory are not reads of uninitialized memory from now on."""
-    if tensor.is_cuda and tensor.numel():
-        last = sum((size - 1) * step for size, step in zip(tensor.size(), tensor.stride(), strict=True))
-        table.written(tensor.data_ptr(), (last + 1) * tensor.element_size())
+    undefined = undefined_elements(tensor) if tensor.is_cuda else None
+    if undefined is not None:
+        undefined[...] = 0
+
+
+def undefined_bits(tensor: Any) -> Any:
+    """The undefined bits of the memory that a tensor's storage has; None if all of them are defined."""
+    storage = tensor.untyped_storage()
+    allocation = table.find(storage.data_ptr()) if storage.nbytes() else None
+    if allocation is None or allocation.undefined is None:
+        return None
+    start = storage.data_ptr() - allocation.address
+    bits = allocation.undefined[start : start + storage.nbytes()]
+    return bits if len(bits) == storage.nbytes() else None
+
+
+def undefined_elements(tensor: Any) -> Any:
+    """The undefined bits of a tensor's elements, a row of bytes for each; None if there is none."""
+    if not tensor.numel() or tensor.layout != torch.strided:
+        return None
+    bits = undefined_bits(tensor)
+    if bits is None or not bits.any():
+        return None
+    size = tensor.element_size()
+    first = bits[tensor.storage_offset() * size :]
+    strides = [stride * size for stride in tensor.stride()]
+    return np.lib.stride_tricks.as_strided(first, (*tensor.size(), size), (*strides, 1))
 
 
 def each_tensor(values: Any, action: Callable[[Any], None]) -> None:
