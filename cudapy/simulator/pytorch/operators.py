@@ -15,10 +15,10 @@ from torch.utils._pytree import tree_map
 
 from .distributions import DISTRIBUTIONS
 from .formulas import FORMULAS, READS
+from .memory_checks import Reads, is_looked_for, mark, require
 from .order import Computation, await_turn, await_value
 from .random_numbers import Draws
-from .tensors import Views, each_tensor, mark, view_of
-from .undefined import Reads, is_looked_for
+from .tensors import Views, each_tensor, view_of
 
 KEPT = frozenset(
     (
@@ -125,13 +125,14 @@ class Operator:
             compute = self._any_overload  # a number in the place of a tensor: one of them takes that
         views = Views(self._name)
         host_args, host_kwargs = self._host(views, args, kwargs)
-        views.require()
+        require(self._name, views.storages)
         reads = Reads(self._name, self._written, args, kwargs) if is_looked_for() else None
         moves = reads is not None and reads.look(args)
         draws = Draws(self._generator(args, kwargs), device.index) if self._draws else None
         computed = self._run(compute, host_args, host_kwargs, draws)
         self._mark(args, kwargs)
         result = views.device(computed, device)
+        each_tensor([result], mark)
         if reads is not None and moves:
             reads.move(compute, host_args, host_kwargs, result)
         return result
@@ -278,7 +279,7 @@ class Operator:
         def action() -> None:
             assert compute is not None
             values: list[Any] = []
-            views.require()
+            require(self._name, views.storages)
             result = self._run(compute, host_args, host_kwargs, draws)
             each_tensor([result], values.append)
             new = [value for value in values if views.original(value) is None]

@@ -6,12 +6,7 @@ import ctypes
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import torch
-
-from .. import findings
-from ..memory.allocations import table
-from .calling_line import calling_line
 
 CPU = torch.device("cpu")
 
@@ -25,7 +20,8 @@ class Views:
     def __init__(self, name: str) -> None:
         self._name = name
         self._originals: dict[int, tuple[Any, Any]] = {}  # by the id of a view
-        self._storages: dict[int, Any] = {}  # CUDA storages, by their address
+        self.storages: dict[int, Any] = {}
+        """The CUDA storages of the arguments, by their addresses."""
 
     def host(self, value: Any) -> Any:
         """An argument for the CPU's kernel: tensors, also in lists, devices and generators are replaced."""
@@ -41,7 +37,7 @@ class Views:
         self._require_dense(tensor)
         if tensor.numel():
             storage = tensor.untyped_storage()
-            self._storages[storage.data_ptr()] = storage
+            self.storages[storage.data_ptr()] = storage
             view = view_of(tensor)
         else:
             view = torch.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype, device=CPU)
@@ -53,11 +49,6 @@ class Views:
             raise NotImplementedError(
                 f"aten::{self._name}: cudapy's simulator has no operators for tensors of {tensor.layout}"
             )
-
-    def require(self) -> None:
-        """Report a fault, and raise RuntimeError, unless all memory of the arguments is allocated."""
-        for address, storage in self._storages.items():
-            _require(self._name, address, storage.nbytes())
 
     def original(self, view: Any) -> Any:
         """The CUDA tensor of which this is the view; None for other tensors."""
@@ -79,30 +70,15 @@ class Views:
         self._require_dense(tensor)
         source = tensor.untyped_storage()
         address = source.data_ptr()
-        storage = self._storages.get(address)
+        storage = self.storages.get(address)
         if storage is None:
             storage = torch.empty(source.nbytes(), dtype=torch.uint8, device=device).untyped_storage()
             ctypes.memmove(storage.data_ptr(), address, source.nbytes())
-            table.written(storage.data_ptr(), source.nbytes())
             if address:
-                self._storages[address] = storage
+                self.storages[address] = storage
         result = torch.empty(0, dtype=tensor.dtype, device=device)
         result.set_(storage, tensor.storage_offset(), tensor.size(), tensor.stride())
         return _with_bits(result, tensor)
-
-
-def _require(name: str, address: int, size: int) -> None:
-    allocation = table.find(address)
-    if allocation is not None and address + size <= allocation.end:
-        return
-    gone = table.released(address)
-    what = f"{gone!r} that was freed" if allocation is None and gone is not None else None
-    if what is None:
-        what = f"memory that is not allocated, near {allocation or table.nearest(address)!r}"
-    line = calling_line()
-    report = f"aten::{name}: a tensor of {size} bytes at {address:#x} lies in {what}\n    called at {line}"
-    findings.note(findings.FAULT, report, line=line)
-    raise RuntimeError(report)
 
 
 def view_of(tensor: Any) -> Any:
@@ -132,39 +108,7 @@ def written(tensor: Any, view: Any) -> Any:
         tensor.as_strided_(view.size(), view.stride())
         if tensor.numel():
             view_of(tensor).copy_(view)
-    mark(tensor)
     return tensor
-
-
-def mark(tensor: Any) -> None:
-    """Reads of this tensor's memory are not reads of uninitialized memory from now on."""
-    undefined = undefined_elements(tensor) if tensor.is_cuda else None
-    if undefined is not None:
-        undefined[...] = 0
-
-
-def undefined_bits(tensor: Any) -> Any:
-    """The undefined bits of the memory that a tensor's storage has; None if all of them are defined."""
-    storage = tensor.untyped_storage()
-    allocation = table.find(storage.data_ptr()) if storage.nbytes() else None
-    if allocation is None or allocation.undefined is None:
-        return None
-    start = storage.data_ptr() - allocation.address
-    bits = allocation.undefined[start : start + storage.nbytes()]
-    return bits if len(bits) == storage.nbytes() else None
-
-
-def undefined_elements(tensor: Any) -> Any:
-    """The undefined bits of a tensor's elements, a row of bytes for each; None if there is none."""
-    if not tensor.numel() or tensor.layout != torch.strided:
-        return None
-    bits = undefined_bits(tensor)
-    if bits is None or not bits.any():
-        return None
-    size = tensor.element_size()
-    first = bits[tensor.storage_offset() * size :]
-    strides = [stride * size for stride in tensor.stride()]
-    return np.lib.stride_tricks.as_strided(first, (*tensor.size(), size), (*strides, 1))
 
 
 def each_tensor(values: Any, action: Callable[[Any], None]) -> None:

@@ -1,7 +1,8 @@
-"""Operators and bytes that nobody wrote: `python -m cudapy.simulator --check uninitialized`.
+"""What operators do with memory, for the checks of `python -m cudapy.simulator`.
 
-An operator that computes with such bytes, or brings them to the host, is reported, with the line of the
-program that called it. One that only moves elements moves the mark with them.
+Memory that was freed is a fault. An operator that computes with bytes that nobody wrote, or brings them to the
+host, is reported, with the line of the program that called it. One that only moves elements moves the undefined
+bits with them.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ import torch
 
 from .. import findings
 from ..engine import settings
+from ..memory.allocations import table
 from ..stderr import say
 from .calling_line import calling_line
 from .distributions import DISTRIBUTIONS
-from .tensors import each_tensor, over, undefined_bits, undefined_elements
+from .tensors import each_tensor, over
 
 MOVES = frozenset(("cat", "copy_", "flip", "gather", "index_select", "roll"))
 """Operators whose results have the bytes of their arguments' elements. The first argument is moved, of
@@ -43,6 +45,60 @@ OVERWRITES = frozenset(
 def is_looked_for() -> bool:
     """Whether undefined bytes are looked for at all."""
     return settings.current.check_uninitialized
+
+
+def require(name: str, storages: dict[int, Any]) -> None:
+    """Report a fault, and raise RuntimeError, unless all memory of an operator's arguments is allocated.
+
+    storages: by their addresses.
+    """
+    for address, storage in storages.items():
+        _require(name, address, storage.nbytes())
+
+
+def _require(name: str, address: int, size: int) -> None:
+    allocation = table.find(address)
+    if allocation is not None and address + size <= allocation.end:
+        return
+    gone = table.released(address)
+    what = f"{gone!r} that was freed" if allocation is None and gone is not None else None
+    if what is None:
+        what = f"memory that is not allocated, near {allocation or table.nearest(address)!r}"
+    line = calling_line()
+    report = f"aten::{name}: a tensor of {size} bytes at {address:#x} lies in {what}\n    called at {line}"
+    findings.note(findings.FAULT, report, line=line)
+    raise RuntimeError(report)
+
+
+def mark(tensor: Any) -> None:
+    """Reads of this tensor's memory are not reads of uninitialized memory from now on."""
+    undefined = undefined_elements(tensor) if tensor.is_cuda else None
+    if undefined is not None:
+        undefined[...] = 0
+
+
+def undefined_bits(tensor: Any) -> Any:
+    """The undefined bits of the memory that a tensor's storage has; None if all of them are defined."""
+    storage = tensor.untyped_storage()
+    allocation = table.find(storage.data_ptr()) if storage.nbytes() else None
+    if allocation is None or allocation.undefined is None:
+        return None
+    start = storage.data_ptr() - allocation.address
+    bits = allocation.undefined[start : start + storage.nbytes()]
+    return bits if len(bits) == storage.nbytes() else None
+
+
+def undefined_elements(tensor: Any) -> Any:
+    """The undefined bits of a tensor's elements, a row of bytes for each; None if there is none."""
+    if not tensor.numel() or tensor.layout != torch.strided:
+        return None
+    bits = undefined_bits(tensor)
+    if bits is None or not bits.any():
+        return None
+    size = tensor.element_size()
+    first = bits[tensor.storage_offset() * size :]
+    strides = [stride * size for stride in tensor.stride()]
+    return np.lib.stride_tricks.as_strided(first, (*tensor.size(), size), (*strides, 1))
 
 
 class Reads:
