@@ -14,11 +14,11 @@ import ctypes
 import sys
 
 from ._bindings.errors import DriverLog, Raiser
+from ._bindings.launch_kernel import launch_kernel
 from ._bindings.libraries import loader, meanings, suffixes
 from ._ffi.lazy_types import on_demand
 from ._ffi.library import Checked, Library, SymbolNotFound, either, padded, renamed, two_forms
 from ._ffi.sizes import sizeof as sizeof
-from ._repeated_launch import with_repeated_launches
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -3260,12 +3260,11 @@ def _cuLaunchKernel(
     """Launch kernel `f` on `hStream` with a grid in blocks, a block in threads and `sharedMemBytes` of
     dynamic shared memory; pass arguments in `kernelParams` or packed in `extra`.
 
-    Once a launch was successful, later ones go through cuLaunchKernelEx: less to pass. With
-    CUDAPY_REPEATED_LAUNCH=0 in the environment at import none does.
+    Without a fast lane, launches after the first go through cuLaunchKernelEx: less to pass.
     """
 
 
-cuLaunchKernel = with_repeated_launches(libcuda, _cuLaunchKernel)
+cuLaunchKernel = launch_kernel(libcuda, _cuLaunchKernel)
 
 
 @libcuda(

@@ -21,7 +21,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from ._core.arrays.strided import StridedMemoryView
-from ._ffi.codegen import function_of_object
+from ._ffi.packed_launch import CONFIG, Layout, launch_function
 from ._ffi.rounding import round_up
 from ._ffi.shown import type_name
 from .core import Buffer, Device, Stream
@@ -135,8 +135,7 @@ _CODES = {
     "u64": "Q", "fp16": "e", "bf16": "H", "fp32": "f", "f32": "f", "fp64": "d", "*": "Q", "map": "128s",
 }  # fmt: skip
 """Triton's types, a pointer and a tensor map as `struct` packs them."""
-_CONFIG = "=7I4xQQI12x"  # a CUlaunchConfig, filled up to 64 bytes
-_ERRORS = (struct.error, TypeError, OverflowError, AttributeError, ValueError)
+_HEAD = CONFIG.format.removeprefix("=") + "8x"  # a CUlaunchConfig, filled up to 64 bytes
 _SCRATCH = ("global_scratch", "profile_scratch")  # the last two parameters of each kernel
 
 
@@ -193,16 +192,15 @@ class _Launcher:
         self.parameters: list[tuple[str, str, str]] = []  # of the kernel: type, expression, argument's name
         for i, (name, kind) in enumerate(source.signature.items()):
             self._add(kind, f"a{i}", name)
-        self.offsets, form, end = [], [_CONFIG], struct.calcsize(_CONFIG)
+        codes, offsets, end = [], [], struct.calcsize(f"={_HEAD}")
         for kind in [*(kind for kind, *_ in self.parameters), "*", "*"]:
             if kind not in _CODES:
                 raise NotImplementedError(f"{self.name}: cudapy.triton knows no arguments of type {kind}")
-            size = struct.calcsize("=" + _CODES[kind])
-            start = round_up(end, min(size, 64))
-            form += [f"{start - end}x", _CODES[kind]]
-            self.offsets.append(start)
-            end = start + size
-        self.struct = struct.Struct("".join(form))
+            codes.append(_CODES[kind])
+            size = struct.calcsize("=" + codes[-1])
+            offsets.append(round_up(end, min(size, 64)))
+            end = offsets[-1] + size
+        self.layout = Layout(codes, offsets, _HEAD)
         self.device = Device().device_id
         self.known = _addresses[self.device]
 
@@ -242,7 +240,6 @@ class _Launcher:
     def function(self) -> Any:
         """The function, whose arguments are those that Triton passes to a launcher."""
         meta, attributes = self.metadata, self._attributes()
-        free: list[Any] = []
         blocks = f"x * {meta.num_ctas}" if meta.num_ctas > 1 else "x"
         where = attributes[0].getPtr() if attributes else 0
         block = f"{32 * meta.num_warps}, 1, 1, {meta.shared}"
@@ -254,39 +251,39 @@ class _Launcher:
         values = "".join(f"{value}, " for _, value, _ in self.parameters)
         names = ", ".join(f"a{i}" for i in range(self.arguments))
         is_hook = "{0} is not None and (type({0}) is not HookChain or {0}.calls)"  # no call of an empty chain
-        lines = [
-            f"def run(x, y, z, stream, function, packed, launch_metadata, enter, leave, {names}):",
+        before = [
             f"if {is_hook.format('enter')}: enter(launch_metadata)",
             *(f"{name} = allocate('{name}', x * y * z, stream)" for name in held),
             *(f"{d} = parts({i}, {value})" for i, (d, value) in enumerate(self.descriptors.items())),
-            "try: block, config, table = slot = pop()",
-            "except IndexError: block, config, table = slot = make()",
-            f"try: pack_into(block, 0, {config}, {packed}{scratch})",
-            f"except ERRORS: fill(block, ({config}), ({values}), ({scratch}))",
+        ]
+        call = [
             "if x and y and z:",
             "    err = launch_ex(config, handles[function], table, None)",
             "    if err: refused(err, slot, handles[function])",
-            "push(slot)",
-            f"if {is_hook.format('leave')}: leave(launch_metadata)",
         ]
         scope = {
-            "ERRORS": _ERRORS, "HookChain": getattr(sys.modules.get("triton.knobs"), "HookChain", None),
+            "HookChain": getattr(sys.modules.get("triton.knobs"), "HookChain", None),
             "attributes": attributes, "allocate": self.allocate, "bf16": _bf16,
             "fill": self.fill, "handles": _Handles(), "known": self.known, "make": self.make,
-            "launch_ex": libcuda.function("cuLaunchKernelEx"), "pack_into": self.struct.pack_into,
-            "parts": self.parts, "pop": free.pop, "push": free.append, "refused": self.refused,
+            "launch_ex": libcuda.function("cuLaunchKernelEx"), "pack_into": self.layout.struct.pack_into,
+            "parts": self.parts, "refused": self.refused,
         }  # fmt: skip
-        return function_of_object("run", "\n    ".join(lines), f"cudapy launch of {self.name}", scope)
+        return launch_function(
+            self.name,
+            scope,
+            f"x, y, z, stream, function, packed, launch_metadata, enter, leave, {names}",
+            before,
+            "room, table, config",
+            [f"pack_into(room, 0, {config}, {packed}{scratch})"],
+            [f"fill(room, ({config}), ({values}), ({scratch}))"],
+            call,
+            [f"if {is_hook.format('leave')}: leave(launch_metadata)"],
+        )
 
     def make(self) -> Any:
-        """A block for the configuration and the values, and what C takes: these, and a table of pointers.
-
-        Launches take one from a list and put it back: the foreign call lets other threads run.
-        """
-        block = (ctypes.c_char * self.struct.size)()
-        start = ctypes.addressof(block)
-        table = (ctypes.c_uint64 * len(self.offsets))(*[start + offset for offset in self.offsets])
-        return memoryview(block).cast("B"), ctypes.byref(block), ctypes.byref(table)
+        """Room for the configuration and the values; a table of pointers and the former, as C takes them."""
+        room, table = self.layout.make()
+        return room, table, self.layout.head_of(room)
 
     def parts(self, index: int, descriptor: Any) -> Any:
         """What kernels take for a tensor descriptor: a tensor map or the tensor, and sizes and strides."""
@@ -315,7 +312,7 @@ class _Launcher:
                 raised = TypeError if isinstance(error, struct.error) else type(error)
                 raise raised(f"{self.name}: argument {name!r} of type {kind}: {error}") from None
         try:
-            self.struct.pack_into(block, 0, *config, *packed, *scratch)
+            self.layout.struct.pack_into(block, 0, *config, *packed, *scratch)
         except struct.error:
             raise ValueError(f"{self.name}: there is no grid of {tuple(config[:3])} blocks") from None
 
@@ -337,9 +334,9 @@ class _Launcher:
         """Launch again, now with a context if the thread has none; or raise the launch's error."""
         if err == CUresult.CUDA_ERROR_INVALID_CONTEXT and not checked.cuCtxGetCurrent():
             Device(self.device).set_current()
-            err = libcuda.function("cuLaunchKernelEx")(slot[1], handle, slot[2], None)
+            err = libcuda.function("cuLaunchKernelEx")(slot[2], handle, slot[1], None)
         if err:
-            x, y, z, threads, _, _, shared, *_ = struct.unpack_from(_CONFIG, slot[0])
+            x, y, z, threads, _, _, shared, *_ = CONFIG.unpack_from(slot[0])
             told = {"kernel": self.name, "grid": (x, y, z), "block": threads, "shmem_size": shared}
             raise libcuda.error("cuLaunchKernelEx", CUresult(err), told)
 

@@ -17,6 +17,7 @@ from cudapy._core.kernels.arguments import encode
 from cudapy._core.kernels.kernel import Kernel, ParamInfo
 from cudapy._core.kernels.launch import Writer
 from cudapy._core.kernels.parameter_kinds import Parameter
+from cudapy._ffi.packed_launch import PACK_ERRORS, attempt
 from cudapy.core import Buffer
 
 from .budget import budget
@@ -33,10 +34,10 @@ class Packed:
         ]
         self.writer = Writer(made, args)
         self.sizes = sizes
-        lines = self.writer.packing("args")
+        lines = attempt(*self.writer.packing("args"))
         names = "" if self.writer.is_plain else f"    {', '.join(self.writer.names)}, = args\n"
         source = f"def pack(room, args, kernel=0, stream=0, config=0, push=lambda x: 0, slot=0):\n{names}    "
-        scope = {**self.writer.scope(), "dispatch": self.dispatch}
+        scope = {**self.writer.scope(), "dispatch": self.dispatch, "PACK_ERRORS": PACK_ERRORS}
         exec(source + "\n    ".join(lines), scope)
         self.pack = scope["pack"]
 
@@ -44,7 +45,7 @@ class Packed:
         self.again = args
 
     def __call__(self, *args: Any) -> bytes:
-        room = memoryview(bytearray(8 * len(args)))[: self.writer.struct.size]
+        room = memoryview(bytearray(8 * len(args)))[: self.writer.layout.struct.size]
         self.again = None
         self.pack(room, args)
         if self.again is not None:
@@ -90,7 +91,7 @@ def test_doubles_keep_theirs(bits: int) -> None:
     value, of_c = np.uint64(bits).view("f8"), ctypes.c_double.from_buffer_copy(struct.pack("<Q", bits))
     assert Packed(np.float64(1), sizes=(8,))(value) == struct.pack("<Q", bits)
     assert Packed(ctypes.c_double(1), sizes=(8,))(of_c) == struct.pack("<Q", bits)
-    assert Packed(np.complex128(1), sizes=(16,)).writer.struct.size == 16
+    assert Packed(np.complex128(1), sizes=(16,)).writer.layout.struct.size == 16
 
 
 @pytest.mark.parametrize("scalar", [np.longdouble, np.clongdouble])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import inspect
 import random
-import sys
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,6 @@ from .test_echo_by_hand import received
 
 driver = module("driver")
 lanes = module("_ffi.lanes")
-repeated_launch = sys.modules[driver.with_repeated_launches.__module__]  # of the same copy
 OK, FAILED = driver.CUresult.CUDA_SUCCESS, driver.CUresult.CUDA_ERROR_OUT_OF_MEMORY
 BIG = 0x1122334455667788
 
@@ -136,24 +134,16 @@ def test_a_stream_object_that_got_another_value_is_another_stream(stub: Stub) ->
     assert arrived(stub)[1]["hStream"] == 0x5555555555555555
 
 
-@pytest.mark.parametrize(("switch", "later"), [(None, "cuLaunchKernelEx"), ("0", "cuLaunchKernel")])
-def test_the_environment_keeps_launches_in_cuLaunchKernel(
-    switch: str | None, later: str, stub: Stub, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """For tracers and interposers, which see another function else, unless there is a fast lane."""
-    if not lanes.why_not():
-        later = "cuLaunchKernel"
-    if switch is None:
-        monkeypatch.delenv("CUDAPY_REPEATED_LAUNCH", raising=False)
-    else:
-        monkeypatch.setenv("CUDAPY_REPEATED_LAUNCH", switch)
-    launch_kernel = repeated_launch.with_repeated_launches(driver.libcuda, driver._cuLaunchKernel)
+def test_which_function_c_is_called_by(stub: Stub) -> None:
+    """cuLaunchKernel in the fast lane, values and types included; elsewhere the other one after the first."""
+    launch_kernel = driver.launch_kernel(driver.libcuda, driver._cuLaunchKernel)
+    later = "cuLaunchKernelEx" if lanes.why_not() else "cuLaunchKernel"
     kernel, stream = driver.CUfunction(BIG), driver.CUstream(0x99)
     called = []
-    for _ in range(4):
-        assert launch_kernel(kernel, 1, 1, 1, 1, 1, 1, 0, stream, None, None) == (OK,)
+    for parameters in (None, None, 0x77, ((1, 2.5), (ctypes.c_int, ctypes.c_double)), ((), ())):
+        assert launch_kernel(kernel, 1, 1, 1, 1, 1, 1, 0, stream, parameters, None) == (OK,)
         called.append(received(stub)[0])
-    assert called == ["cuLaunchKernel", later, later, later]
+    assert called == ["cuLaunchKernel", *[later] * 4]
     assert (launch_kernel.__name__, launch_kernel.__doc__) == (
         "cuLaunchKernel",
         driver.cuLaunchKernel.__doc__,

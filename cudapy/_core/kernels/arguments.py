@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import struct
 import sys
-from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..._ffi.codes import SIGNED, UNSIGNED, code_of
@@ -233,13 +232,3 @@ def layout(encodings: list[Encoding], parameters: Sequence[tuple[int, int]] | No
         offsets.append(end)
         end += round_up(encoding.size, SLOT)
     return offsets
-
-
-def packed_format(encodings: list[Encoding], offsets: list[int]) -> str:
-    """The `struct` format of the values, with the gaps that the kernel has between them."""
-    pieces, end = [], 0
-    for encoding, offset in zip(encodings, offsets, strict=True):
-        pieces += [f"{offset - end}x"] * (offset > end) + [encoding.codes]
-        end = offset + encoding.size
-    runs = [(piece, len(list(same))) for piece, same in groupby(pieces)]
-    return "=" + "".join(f"{n}{piece}" if len(piece) == 1 else piece * n for piece, n in runs)

@@ -8,23 +8,22 @@ kernel. Later launches with the same types go straight there.
 from __future__ import annotations
 
 import ctypes
-import struct
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ... import driver
 from ..._ffi.codegen import function_of_object as generated
 from ..._ffi.mangled import readable
-from ..._ffi.rounding import round_up
+from ..._ffi.packed_launch import STREAM, Layout, launch_function
 from ..._ffi.shown import type_name
 from ..._process.environment import lanes_wanted
 from ..kernel_argument import KernelArgument
 from ..ownership.graph_references import is_builder
 from ..ownership.keep_alive import keep_alive_for_graph
 from ..streams.stream import IsStreamType, Stream
-from .arguments import HELPERS, encode, encoding, layout, packed_format
+from .arguments import HELPERS, encode, encoding, layout
 from .kernel import HOW_TO_LAUNCH, Kernel, keep_packer
-from .launch_config import STREAM, LaunchConfig
+from .launch_config import LaunchConfig
 from .launch_failure import failed
 from .parameter_kinds import Parameter
 
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
 NO_STREAM = object(), b""  # no stream has this handle
 STREAMS = 16
 """How many streams in turns, as of several threads, are as quick as one, for each kernel."""
-PACK_ERRORS = (struct.error, TypeError, OverflowError, AttributeError, LookupError, ValueError)
 
 
 def launch(stream: Stream | IsStreamType, config: LaunchConfig, kernel: Kernel, *args: Any) -> None:
@@ -107,7 +105,9 @@ def _lane(writer: Writer, kernel: Kernel, args: tuple[Any, ...]) -> Any:
     launch_ex = driver.libcuda.function("cuLaunchKernelEx")
     if writer.noted:
         return launch_lane.NO_LANE
-    return launch_lane.lane_of(int(kernel._function), launch_ex, args, writer.encodings, writer.offsets)
+    return launch_lane.lane_of(
+        int(kernel._function), launch_ex, args, writer.encodings, writer.layout.offsets
+    )
 
 
 def _install_lane() -> bool:
@@ -138,9 +138,7 @@ BARE = Call("", "launch_ex(reference, function, None, None)", PACKED.refused)
 class Writer:
     """Writes the launch function of `kernel` for the types of `args`.
 
-    The values lie behind a table of pointers to them, in blocks that are taken from a list and put back: the
-    foreign call gives up the GIL before the driver reads them, so two threads must not share one. Nothing
-    here refers to the kernel, which has what is written here.
+    Nothing here refers to the kernel, which has what is written here.
     """
 
     def __init__(self, kernel: Kernel, args: tuple[Any, ...]) -> None:
@@ -152,9 +150,8 @@ class Writer:
             self.told(i, encoding, arg, parameter)
             for i, (arg, parameter) in enumerate(zip(args, self.parameters, strict=True))
         ]
-        self.offsets = layout(self.encodings, kernel._parameters)
-        self.base = round_up(8 * len(args), 16)
-        self.struct = struct.Struct(packed_format(self.encodings, self.offsets))
+        offsets = layout(self.encodings, kernel._parameters)
+        self.layout = Layout([each.codes for each in self.encodings], offsets)
         self.names = [f"a{i}" for i in range(len(args))]
         self.noted = [
             name
@@ -167,20 +164,16 @@ class Writer:
 
     def scope(self) -> dict[str, Any]:
         """What a function needs."""
-        free: list[Any] = []
         return {
-            "PACK_ERRORS": PACK_ERRORS,
             "dispatch": dispatch,
             "failed": failed,
             "fill": self.fill,
             "function": self.function,
             "keep_alive_for_graph": keep_alive_for_graph,
             "launch_ex": driver.libcuda.function("cuLaunchKernelEx"),
-            "make": self.make,
-            "pack": self.struct.pack,
-            "pack_into": self.struct.pack_into,
-            "pop": free.pop,
-            "push": free.append,
+            "make": self.layout.make,
+            "pack": self.layout.struct.pack,
+            "pack_into": self.layout.struct.pack_into,
             "types": self.types,
             **HELPERS,
             **{f"{name}_type": cls for name, cls in zip(self.names, self.types, strict=True)},
@@ -200,24 +193,17 @@ class Writer:
         )
         return function
 
-    def make(self) -> Any:
-        """A block, which is the table of pointers and room for the values: that room, and what C takes."""
-        block = (ctypes.c_char * (self.base + self.struct.size + 16))()
-        first = ctypes.addressof(block) + self.base
-        struct.pack_into(f"{len(self.offsets)}Q", block, 0, *[first + offset for offset in self.offsets])
-        room = memoryview(block).cast("B")[self.base : self.base + self.struct.size]
-        return room, ctypes.byref(block)
-
     def table(self) -> tuple[Any, int]:
         """A block for a node of a graph: the room, and where the table is as long as that is kept."""
-        room, _ = self.make()
+        room, _ = self.layout.make()
         return room, ctypes.addressof(room.obj)
 
     def fill(self, room: Any, args: tuple[Any, ...]) -> None:
         """Pack the values one by one: what the single call would not take, or the error that says why."""
         for i, (arg, parameter, each) in enumerate(zip(args, self.parameters, self.encodings, strict=True)):
             data = self.told(i, encode, arg, parameter._replace(size=each.size))
-            room[self.offsets[i] : self.offsets[i] + len(data)] = data
+            start = self.layout.offsets[i]
+            room[start : start + len(data)] = data
 
     def told(
         self, index: int, function: Callable[[Any, Parameter], Any], value: Any, parameter: Parameter
@@ -290,37 +276,37 @@ class Writer:
         self, scope: dict[str, Any], parameters: str, lines: list[str], args: str, call: Call
     ) -> Any:
         """A function that runs `lines`, packs the arguments and makes the call. args: all, as a tuple."""
-        body = [
-            *lines,
-            *(["try:", f"    {call.slot} = slot = pop()"] if call.slot else []),
-            *(["except IndexError:", f"    {call.slot} = slot = make()"] if call.slot else []),
-            *(self.packing(args) if self.names else []),
-            *(f"{name}._launched_in(stream)" for name in self.noted),
-            f"err = {call.status}",
-            *(["push(slot)"] if call.slot else []),
-            "if err:",
-            f"    {call.refused}",
-        ]
-        source = f"def run({parameters}):\n    " + "\n    ".join(body) + "\n"
-        return generated("run", source, f"cudapy launch of {self.name}", scope)
+        packing, otherwise = self.packing(args) if self.names else ([], [])
+        noted = [f"{name}._launched_in(stream)" for name in self.noted]
+        return launch_function(
+            self.name,
+            scope,
+            parameters,
+            lines,
+            call.slot,
+            packing,
+            otherwise,
+            [*noted, f"err = {call.status}"],
+            ["if err:", f"    {call.refused}"],
+        )
 
-    def packing(self, args: str) -> list[str]:
-        """The lines that pack the arguments into `room`."""
+    def packing(self, args: str) -> tuple[list[str], list[str]]:
+        """The lines that pack the arguments into `room`, and those for arguments of other types or values."""
         named = list(zip(self.names, self.encodings, strict=True))
         values = ", ".join(e.format(name) for name, each in named for e in each.expressions)
         given = [f"args[{i}]" for i in range(len(named))] if self.is_plain else self.names
         wrong = " or ".join(f"type({arg}) is not a{i}_type" for i, arg in enumerate(given))
-        return [
+        packing = [
+            f"if {wrong}: raise TypeError",
+            "room[:] = pack(*args)" if self.is_plain else f"pack_into(room, 0, {values})",
+        ]
+        return packing, [
+            f"if tuple(map(type, {args})) != types:",
+            "    push(slot)",
+            f"    return dispatch(kernel, stream, config, {args})",
             "try:",
-            f"    if {wrong}: raise TypeError",
-            "    room[:] = pack(*args)" if self.is_plain else f"    pack_into(room, 0, {values})",
-            "except PACK_ERRORS:",
-            f"    if tuple(map(type, {args})) != types:",
-            "        push(slot)",
-            f"        return dispatch(kernel, stream, config, {args})",
-            "    try:",
-            f"        fill(room, {args})",
-            "    except BaseException:",
-            "        push(slot)",
-            "        raise",
+            f"    fill(room, {args})",
+            "except BaseException:",
+            "    push(slot)",
+            "    raise",
         ]

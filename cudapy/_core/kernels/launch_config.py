@@ -7,16 +7,14 @@ import operator
 import struct
 from typing import Any, NamedTuple, NoReturn
 
+from ..._ffi.packed_launch import ATTRIBUTES, SHAPE, STREAM
 from ...driver import CUlaunchAttribute, CUlaunchAttributeID
 from ..options import suggestion
 
 Extent = int | tuple[int, ...] | list[int]
 
 # A CUlaunchConfig is `_shape` and `_more` of a LaunchConfig, as bytes, around those of the stream.
-_SHAPE = struct.Struct("=7I4x")  # the blocks of the grid, the threads of a block, shared memory
-STREAM = struct.Struct("=Q")
-_pack_shape = _SHAPE.pack
-_MORE = struct.Struct("=QI4x")  # where the attributes are, how many
+_pack_shape = SHAPE.pack
 
 
 class _Extras(NamedTuple):
@@ -30,7 +28,7 @@ class _Extras(NamedTuple):
 
 _FIELDS = ("grid", "cluster", "block", "shmem_size", "is_cooperative", "programmatic_stream_serialization")
 _NONE = _Extras(None, False, False)
-_NO_ATTRIBUTES = _MORE.pack(0, 0)
+_NO_ATTRIBUTES = ATTRIBUTES.pack(0, 0)
 
 
 class LaunchConfig:
@@ -91,7 +89,7 @@ class LaunchConfig:
                 bool(programmatic_stream_serialization),
             )
             attributes = self._extras.attributes
-            self._more = _MORE.pack(attributes[0].getPtr(), len(attributes))
+            self._more = ATTRIBUTES.pack(attributes[0].getPtr(), len(attributes))
         else:
             self._extras = _NONE
             self._more = _NO_ATTRIBUTES
@@ -108,7 +106,7 @@ class LaunchConfig:
     @property
     def grid(self) -> tuple[int, int, int]:
         """Blocks in the grid, or clusters if there are any, as (x, y, z)."""
-        x, y, z = _SHAPE.unpack(self._shape)[:3]
+        x, y, z = SHAPE.unpack(self._shape)[:3]
         a, b, c = self._extras.cluster or (1, 1, 1)
         return x // a, y // b, z // c
 
@@ -128,7 +126,7 @@ class LaunchConfig:
     @property
     def block(self) -> tuple[int, int, int]:
         """Threads in a block as (x, y, z)."""
-        x, y, z = _SHAPE.unpack(self._shape)[3:6]
+        x, y, z = SHAPE.unpack(self._shape)[3:6]
         return x, y, z
 
     @block.setter
@@ -138,7 +136,7 @@ class LaunchConfig:
     @property
     def shmem_size(self) -> int:
         """Bytes of dynamic shared memory for each block."""
-        return int(_SHAPE.unpack(self._shape)[6])
+        return int(SHAPE.unpack(self._shape)[6])
 
     @shmem_size.setter
     def shmem_size(self, shmem_size: int) -> None:

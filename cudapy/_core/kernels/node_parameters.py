@@ -7,6 +7,7 @@ from typing import Any
 
 from ..._ffi import memory
 from ..._ffi.interrupts import finalizer
+from ..._ffi.packed_launch import PACK_ERRORS
 from ..._ffi.shown import type_name
 from ...driver import (
     CUDA_KERNEL_NODE_PARAMS,
@@ -18,7 +19,7 @@ from ...driver import (
     checked,
 )
 from .kernel import Kernel, keep_packer, kernel_name
-from .launch import PACK_ERRORS, Writer
+from .launch import Writer
 from .launch_config import LaunchConfig
 
 _CLUSTER: CUkernelNodeAttrID = CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
@@ -80,7 +81,7 @@ def arguments(kernel: Kernel, args: Any) -> Packed:
         room, _ = slot = writer.table()
     packed = Packed(slot, writer.free)
     try:
-        writer.struct.pack_into(room, 0, *writer.values(*args))
+        writer.layout.struct.pack_into(room, 0, *writer.values(*args))
     except PACK_ERRORS:
         writer.fill(room, args)
     return packed

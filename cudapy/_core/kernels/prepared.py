@@ -55,7 +55,7 @@ def prepare(
     check(config)
     config = copy(config)
     writer = Writer(kernel, args)
-    writer.fill(writer.make()[0], args)  # says what is wrong with them, if anything is
+    writer.fill(writer.layout.make()[0], args)  # says what is wrong with them, if anything is
     if is_builder(stream):
         return partial(launch, stream, config, kernel)
     accepted = Stream._accept(stream)
@@ -126,7 +126,7 @@ class _Graphs:
             "stream": stream,
             "where": word(int(stream._handle)),
         }
-        scope["push"](self.make())
+        first = self.make()
         parameters = "*args" if writer.is_plain else ", ".join(writer.names)
         args = "args" if writer.is_plain else f"({''.join(name + ', ' for name in writer.names)})"
         steps = ["possible and (is_capturing(where, to_status) or status.value)"]
@@ -141,6 +141,7 @@ class _Graphs:
         )
         closed = ["stream._handle"]  # has none
         function: Callable[..., None] = writer.function_of(scope, parameters, closed, args, call)
+        scope["push"](first)
         return function
 
 
