@@ -12,7 +12,7 @@ import traceback
 
 from cudapy.simulator.engine import instructions, launch, settings
 from cudapy.simulator.engine.fault import Fault
-from cudapy.simulator.engine.instructions.rule import Rule
+from cudapy.simulator.engine.instructions.rule import Rule, Slot
 from cudapy.simulator.engine.module import Function, Module, PTXError
 from tests.kernels.families import chosen
 from tests.simulator.machine import Machine, ptx
@@ -104,14 +104,31 @@ def operand(chance: random.Random, depth: int = 0) -> str:
 
 def suiting(chance: random.Random, rule: Rule, groups: dict[str, str]) -> list[str]:
     """A register or a number of the right width for each operand that the table tells of."""
+
+    def register(slot: Slot, place: int) -> str:
+        kind = rule.slot_type(slot, groups)
+        letter = "p" if kind.kind == "p" else {1: "h", 2: "h", 4: "r", 8: "d", 16: "q"}[kind.size]
+        if place and chance.random() < 0.2 and letter != "p":
+            return chance.choice(NUMBERS)
+        return f"%{letter}{chance.randrange(8)}"
+
     found = []
     for place, slot in enumerate(rule.slots):
-        size = rule.slot_type(slot, groups).size
-        letter = {0: "p", 1: "h", 2: "h", 4: "r", 8: "d", 16: "q"}[size]
-        if place and chance.random() < 0.2 and letter != "p":
-            found.append(chance.choice(NUMBERS))
+        is_missing = slot.optional is not None and not groups.get(slot.optional) and chance.random() < 0.5
+        if slot.name in ("-", "...") or slot.register or is_missing:
+            continue
+        if slot.place:
+            vector = ", ".join(register(slot.place[1], place) for _ in range(chance.choice((1, 2, 3, 4))))
+            found.append(f"[%d{chance.randrange(8)}, {{{vector}}}]")
+        elif slot.shape == "[":
+            found.append(chance.choice(PLACES))
+        elif slot.shape == "{":
+            count = chance.choice((1, 2, 4, 4, 8))
+            found.append("{" + ", ".join(register(slot, place) for _ in range(count)) + "}")
         else:
-            found.append(f"%{letter}{chance.randrange(8)}")
+            found.append(register(slot, place))
+        if not place and rule.also is not None and chance.random() < 0.5:
+            found[0] += f"|%p{chance.randrange(8)}"
     return found
 
 

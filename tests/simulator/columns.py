@@ -301,7 +301,7 @@ def all_columns() -> list[Column]:
     columns: dict[str, Column] = {}
     for name in VALUE_TABLES:
         for rule in getattr(instructions, name).RULES:
-            if rule.name in ("addc", "subc", "madc") or ".cc" in rule.pattern or not rule.slots:
+            if not rule.is_plain or rule.name == "vmad":
                 continue
             for opcode in rule.opcodes():
                 column = _of_rule(rule, opcode)

@@ -85,7 +85,7 @@ def forms() -> tuple[Form, ...]:
     found, texts = [], []
     for table in instructions.TABLES:
         for rule in table.RULES:
-            if not rule.expression and rule.effect not in ("move", "convert_address"):
+            if not rule.is_plain and rule.effect != "move":
                 continue
             for opcode in rule.opcodes():
                 match = instructions.match(opcode)

@@ -328,7 +328,7 @@ extern "C" __global__ void k(int *x)
     "old, new, text",
     [
         (".bulk_group [%rd1]", ".bulk_group.cp_mask [%rd1]", "cp.async.bulk"),
-        ("], %r2, [%r1];", "], %r2, [%r1], %rs1;", "more operands than expected"),
+        ("], %r2, [%r1];", "], %r2, [%r1], %rs1;", "operands are expected"),
     ],
 )
 def test_what_there_is_not_is_named(old: str, new: str, text: str) -> None:

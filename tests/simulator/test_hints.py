@@ -70,7 +70,7 @@ def test_what_does_nothing(nvrtc: ModuleType) -> None:
         ("prefetch.shared.L2 [%rd1];", "does not support this; it has prefetch"),
         ("stmatrix.sync.aligned.m8n8.x2.shared.b16 [%rd1], {%r1};", "2 registers are expected"),
         ("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r1, %r2}, [%rd1];", "4 registers are expected"),
-        ("cp.async.bulk.wait_group %r1;", "a number of groups is expected"),
+        ("cp.async.bulk.wait_group %r1;", "a number is expected"),
         (
             "mbarrier.check_layout.layout::v0.shared::cta.b64 %r1, [%rd1];",
             "does not support this; it has mbarrier",

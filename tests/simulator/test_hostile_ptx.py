@@ -69,10 +69,10 @@ REFUSED = {
     "bits of b128": (kernel(".reg .b128 %q<2>; min.f32 %q1, 1.0, 2.0;"), "%q1 is .b128, which cannot"),
     "part of b128": (kernel(".reg .b128 %q<2>; .reg .b32 %r<2>; add.u32 %r1, %q1, 1;"), "%q1 has 128 bits"),
     "one operand": (kernel(".reg .b16 %h<2>; fma.rn.f16 %h1, %h1, %h1;"), "4 operands are expected"),
-    "no mask": (kernel("bar.warp.sync ;"), "an operand is expected, the mask"),
+    "no mask": (kernel("bar.warp.sync ;"), "1 operand is expected"),
     "a mask of b128": (kernel(".reg .b128 %q<2>; bar.warp.sync %q1;"), "%q1 has 128 bits, .b32 needs 32"),
     "a mask of b64": (kernel(".reg .b64 %r<2>; bar.warp.sync %r1;"), "the mask is not supported"),
-    "a table in a register": (kernel(".reg .b32 %r<2>; lop3.b32 %r1, 1, 2, 3, %r1;"), "operand is a number"),
+    "a table in a register": (kernel(".reg .b32 %r<2>; lop3.b32 %r1, 1, 2, 3, %r1;"), "a number is expected"),
     "a vector of nothing": (kernel(".reg .b64 %r<2>; ld.global.v4.u32 {}, [%r1];"), "vector of 4 is|what is"),
     "a vector of three": (kernel(".reg .b64 %r<4>; ld.v2.u64 {%r1, %r2, %r3}, [%r1];"), "vector of 2 is"),
     "few registers of a tile": (

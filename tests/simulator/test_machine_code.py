@@ -279,3 +279,56 @@ def test_when_it_runs_is_one_of_three(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(settings.MACHINE_CODE, "sometimes")
     with pytest.raises(ValueError, match="CUDAPY_SIMULATOR_MACHINE_CODE is one of auto, always, never"):
         settings.Settings()
+
+
+CARRIES = f"""{HEAD}
+.visible .entry k(.param .u64 a, .param .u64 b, .param .u64 out)
+{{
+.reg .b64 %p<3>, %o; .reg .b32 %t, %x<3>, %y<3>, %z<3>; .reg .pred %q;
+ld.param.u64 %p0, [a];
+ld.param.u64 %p1, [b];
+ld.param.u64 %p2, [out];
+mov.u32 %t, %tid.x;
+mul.wide.u32 %o, %t, 12;
+add.u64 %p0, %p0, %o;
+add.u64 %p1, %p1, %o;
+add.u64 %p2, %p2, %o;
+setp.gt.u32 %q, %t, 20;
+ld.global.u32 %x0, [%p0];
+ld.global.u32 %y0, [%p1];
+{{OP}}.cc.u32 %z0, %x0, %y0;
+ld.global.u32 %x1, [%p0+4];
+ld.global.u32 %y1, [%p1+4];
+st.global.u32 [%p2], %z0;
+@%q bra more;
+{{OP}}c.cc.u32 %z1, %x1, %y1;
+more:
+@%q {{OP}}c.cc.u32 %z1, %x1, %y1;
+ld.global.u32 %x2, [%p0+8];
+ld.global.u32 %y2, [%p1+8];
+st.global.u32 [%p2+4], %z1;
+{{OP}}c.u32 %z2, %x2, %y2;
+st.global.u32 [%p2+8], %z2;
+ret;
+}}
+"""
+
+
+@pytest.mark.parametrize("operation", ["add", "sub"])
+def test_a_carry_stays_across_accesses_and_branches(operation: str, mode: Any) -> None:
+    mode("always")
+    chance = np.random.default_rng(5)
+    a, b = (chance.integers(0, 4, (32, 3)).astype(np.uint32) * np.uint32(0x55555555) for _ in range(2))
+    machine = Machine()
+    code = Module(CARRIES.replace("{OP}", operation), machine.memory)
+    blocks = code.functions["k"].kernel.compiled.blocks
+    assert all(block.is_fast for block in blocks if block.end == "branch")
+    out = machine.zeros((32, 3), np.uint32)
+    machine.run(code, "k", 1, 32, machine.array(a), machine.array(b), out)
+
+    def number(words: np.ndarray) -> int:
+        return sum(int(word) << 32 * place for place, word in enumerate(words))
+
+    sign = 1 if operation == "add" else -1
+    for x, y, z in zip(a, b, out.get(), strict=True):
+        assert number(z) == (number(x) + sign * number(y)) % 2**96

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..ptx.syntax import Address, Operand, PTXError, Register, Sink
 from ..ptx.types import Type
+from .effects import EFFECTS
 from .graph import Block
-from .memory import EFFECTS
-from .operands import CARRY, STACK
+from .operands import STACK
 from .undefined import UndefinedBits
 from .values import Value, ValueReader
 
@@ -61,23 +61,13 @@ class BlockWriter(ValueReader):
 
     def move(self, operand: Operand, source: Operand, kind: Type) -> None:
         """mov: no code at all where one register gets the bits of another."""
-        sizes = self.function.registers
-        if (
-            isinstance(source, Register)
-            and isinstance(operand, Register)
-            and sizes[source.name].size == sizes[operand.name].size
-        ):
+        if self.is_alike(operand, source):
+            assert isinstance(operand, Register) and isinstance(source, Register)
             self._set(operand.name, self._value(source.name))
             if self._undefined is not None:
                 self._undefined.has_written(operand.name)
             return
         self.write(operand, self.read(source, kind), kind)
-
-    def set_carry(self, name: str) -> None:
-        self._set(CARRY, Value(name, "u4"))
-
-    def set_stack(self, expression: str) -> None:
-        self._set(STACK, Value(self.let(expression), "u8"))
 
     def keep_stack(self) -> None:
         """What `alloca` took is asked for where the block ends."""

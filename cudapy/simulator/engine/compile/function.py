@@ -323,10 +323,17 @@ class FunctionCompiler:
         )
         if rule.wraps or is_constant:
             return
-        for slot, operand in zip(rule.slots, operands):  # noqa: B905 (of some rules they are not all there)
+        pairs: list[tuple[Slot, Operand | None]] = list(zip(rule.slots, operands, strict=False))
+        if rule.expression:
+            try:
+                destination, found = rule.bound(step.instruction, step.match.groups)
+            except PTXError:  # which is raised where its code is written
+                return
+            pairs = [(rule.slots[0], destination), *found]
+        for slot, one in pairs:
             kind = self._type_of(slot, step.match)
-            if isinstance(operand, Register) and kind is not None:
-                yield operand.name, kind.code
+            if isinstance(one, Register) and kind is not None:
+                yield one.name, kind.code
 
     def _written_type(self, match: Match, register: str) -> Type | None:
         if match.rule.slots:

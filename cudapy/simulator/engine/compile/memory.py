@@ -13,7 +13,7 @@ from ..ptx.types import BITS, TYPES
 from .parameters import parameter_items
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from ..instructions.accesses import MemoryAccess
     from .block import BlockWriter
@@ -147,8 +147,3 @@ def _place(writer: BlockWriter, access: MemoryAccess, values: Sequence[str] = ()
         where = writer.let(f"L.whole_parameter_address({where})")
     checked = () if access.space == "local" else values
     return writer.let_pair(f"L.{_METHODS[access.space]}({', '.join([where, asked, 'I', *checked])})")
-
-
-EFFECTS: dict[str, Callable[[BlockWriter, MemoryAccess], None]] = {
-    "load": load, "store": store, "atomic": atomic, "multimem": multimem,
-}  # fmt: skip

@@ -131,6 +131,13 @@ class Operands(abc.ABC, Generic[V]):
             raise PTXError(f"{operand.name} is .{target.name}, which cannot hold .{kind.name}")
         self.assign(operand.name, value, kind, unspecified_nan)
 
+    def is_alike(self, target: Operand, source: Operand) -> bool:
+        """Whether one register may get the bits of the other as they are."""
+        if not isinstance(target, Register) or not isinstance(source, Register):
+            return False
+        one, other = self._declared(target.name), self._declared(source.name)
+        return one.size == other.size and (one.kind == "p") == (other.kind == "p")
+
     def truth(self, instruction: Instruction) -> V | None:
         """What the instruction's guard says; None without one."""
         if instruction.guard is None:

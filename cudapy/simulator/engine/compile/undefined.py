@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ..instructions.accesses import MemoryAccess
-    from ..instructions.rule import Reading
-    from ..ptx.syntax import Instruction
+    from ..instructions.rule import Reading, Slot
     from .block import BlockWriter
 
 _MOVED = {
@@ -80,19 +79,19 @@ class UndefinedBits:
         self._by = self.name(instruction.guard) if instruction.guard is not None else ""
         if rule.ends_block and instruction.guard is not None:
             self._uses([instruction.guard])
-        if rule.expression:
-            self._expression(step)
-        elif rule.effect in ("move", "convert_address") and len(instruction.operands) == 2:
+        if instruction.name in ("mov", "cvta") and len(instruction.operands) == 2:
             self._move(step)
-        elif rule.effect in self._of_memory and rule.describe is not None:
-            self._of_memory[rule.effect](rule.describe(instruction, step.match.groups))
-        elif rule.effect == "shuffle":
+        elif rule.is_plain:
+            self._expression(step)
+        elif rule.effect in self._of_memory:
+            self._of_memory[rule.effect](rule.description(instruction, step.match.groups))
+        elif instruction.name == "shfl":
             self._shuffle(step)
-        elif instruction.opcode.startswith(("cp.async.ca.", "cp.async.cg.")):
+        elif rule.effect == "copy_async":
             self._writer.function.compiled.carries.add(self._writer.number)
             self._uses(instruction.operands)
         elif rule.effect != "nothing" and instruction.name != "call":
-            self._uses(_sources(instruction))
+            self._uses(_sources(step))
 
     def end(self, step: Step) -> None:
         """After the lines of an instruction."""
@@ -156,11 +155,13 @@ class UndefinedBits:
         if rule.wraps:
             groups = writer.in_known_sign(instruction, groups)
         reading = rule.reading(instruction, groups)
-        undefined = [self.name(operand) for operand in reading.operands]
+        slots = [slot for slot, _ in _operands(reading)]
+        operands = [operand for _, operand in _operands(reading)]
+        undefined = [self.name(operand) for operand in operands]
         none = _all_none(filter(None, undefined))
         if not none:
             return
-        kinds = [rule.slot_type(slot, groups) for slot in reading.slots]
+        kinds = [rule.slot_type(slot, groups) for slot in slots]
         wanted = rule.slot_type(rule.slots[0], groups)
         code = "?" if wanted.kind == "p" or rule.then else f"u{wanted.size}"
         destination = reading.destination
@@ -192,7 +193,7 @@ class UndefinedBits:
         elif (
             name == "setp" and whole and groups.get("relation") in ("eq", "ne") and not groups.get("combine")
         ):
-            a, b = (writer.read(operand, kind) for operand, kind in zip(reading.operands, kinds, strict=True))
+            a, b = (writer.read(operand, kind) for operand, kind in zip(operands, kinds, strict=True))
             one, other = (each or "None" for each in undefined)
             result = f"U.compared({number}, {one}, {other}, {a}, {b})"
         if isinstance(first, Register):
@@ -205,7 +206,7 @@ class UndefinedBits:
         """The bits that depend on undefined ones of the operands."""
         writer = self._writer
         parameters, given, known = [], [], {}
-        for slot, operand, kind, name in zip(reading.slots, reading.operands, kinds, undefined, strict=True):
+        for (slot, operand), kind, name in zip(_operands(reading), kinds, undefined, strict=True):
             if slot.is_literal and isinstance(operand, Integer):
                 known[slot.name] = writer.constant(operand.value, kind.code)
             else:
@@ -220,7 +221,7 @@ class UndefinedBits:
         """The bits of operands `moved`, where the expression takes those of them that it is given."""
         writer = self._writer
         parameters, operands, controls, known = [], [], [], {}
-        for slot, operand, kind, name in zip(reading.slots, reading.operands, kinds, undefined, strict=True):
+        for (slot, operand), kind, name in zip(_operands(reading), kinds, undefined, strict=True):
             if slot.name in moved:
                 as_bits = kind.code.replace("f", "u")
                 parameters.append(slot.name)
@@ -337,6 +338,10 @@ class UndefinedBits:
             self._results[first.name] = f"None if {name} is None else U.shuffled({name}, {call})"
 
 
+def _operands(reading: Reading) -> list[tuple[Slot, Operand]]:
+    return [(slot, operand) for slot, operand in reading.operands if operand is not None]
+
+
 def _text(reading: Reading, known: dict[str, str]) -> str:
     """The expression of an instruction, with names for operands that it does not get as parameters."""
     return evaluated(reading.expression, constant_names(reading.constants) | known)
@@ -352,15 +357,16 @@ def _moved(step: Step) -> str:
     return _MOVED.get(name, "")
 
 
-def _sources(instruction: Instruction) -> list[Operand]:
-    """The operands that an instruction reads, as far as its text tells: all but a first register."""
+def _sources(step: Step) -> list[Operand]:
+    """The operands that an instruction reads, as far as its text tells."""
+    instruction, rule = step.instruction, step.match.rule
+    if rule.expression:
+        _, found = rule.bound(instruction, step.match.groups)
+        return [operand for slot, operand in found if operand is not None and not slot.register]
     first, *others = instruction.operands or (None,)
     if first is None:
         return []
-    is_read = isinstance(first, Address) or instruction.name in (
-        "brx", "bar", "barrier", "cp", "mbarrier", "sust", "st", "red", "fence", "nanosleep",
-        "stmatrix", "wmma",
-    )  # fmt: skip
+    is_read = isinstance(first, Address) or instruction.name in ("brx", "bar", "barrier", "cp")
     return [first, *others] if is_read else others
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ..ptx.syntax import Address, Instruction, Operand, PTXError, Register
 from ..ptx.types import TYPES, Type
 from .graph import CLOCKS
-from .operands import CARRY, FRAME, LONG, STACK, WORD, Operands
+from .operands import LONG, WORD, Operands
 
 if TYPE_CHECKING:
     from .function import FunctionCompiler
@@ -156,18 +156,6 @@ class ValueReader(Operands[str]):
     def constant(self, value: int, code: str) -> str:
         """The name of an integer constant."""
         return self.function.constant(value, code)
-
-    def carry(self) -> str:
-        return self.register(CARRY, WORD)
-
-    def frame_end(self) -> str:
-        """Where the local memory of the frame ends that the function always has."""
-        size = self.constant(self.function.compiled.local_size, "u8")
-        return self.let(f"{self.register(FRAME, LONG)} + {size}")
-
-    def stack(self) -> str:
-        """What `alloca` took behind it."""
-        return self.register(STACK, LONG)
 
     def slot(self, name: str) -> int:
         """The place of a register in the frames of its function."""

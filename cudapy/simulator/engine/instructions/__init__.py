@@ -89,7 +89,7 @@ def match(opcode: str, operands: int | None = None) -> Match | None:
         matched = regex.match(opcode)
         if matched is not None:
             groups = {name: value or "" for name, value in matched.groupdict().items()}
-            if operands is None or not rule.expression or len(rule.inputs(groups)) + 1 == operands:
+            if operands is None or not rule.expression or rule.takes(operands, groups):
                 return Match(rule, groups)
     return None
 

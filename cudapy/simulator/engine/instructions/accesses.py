@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from ..ptx.syntax import Instruction, Operand
 
 
+SHARED = "shared::cta|shared::cluster|shared"
+"""How instructions name shared memory."""
+
+
 class MemoryAccess(NamedTuple):
     """What an instruction does with memory: in each lane with items that lie beside each other."""
 

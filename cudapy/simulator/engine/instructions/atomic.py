@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .accesses import atomic_of
-from .data import SHARED
+from .accesses import SHARED, atomic_of
 from .rule import Rule, rule
 
 _HEAD = f"[.order:relaxed|acquire|release|acq_rel][.scope:cta|cluster|gpu|sys][.space:global|{SHARED}]"

@@ -102,77 +102,51 @@ def _barrier(writer: BlockWriter, instruction: Instruction, groups: dict[str, st
     writer.result = f"({number}, {count}, {predicate})"
 
 
-def _fence(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
-    """fence and membar."""
-    writer.line(f"L.fence({groups['scope']!r}, I)")
-
-
-def _sleep(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
-    writer.line(f"L.sleep({writer.read(instruction.operands[0], TYPES['u32'])})")
-
-
-def _trap(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
-    writer.line(f"L.trap({instruction.name!r}, I, {writer.number})")
-
-
-def _alloca(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
-    """alloca: bytes behind the frame, by their address in local memory; they go when the function returns."""
-    kind = TYPES[groups["T"]]
-    target, count, *more = instruction.operands
-    align = more[0].value if more and isinstance(more[0], Integer) else 8
-    if len(more) > 1 or align < 1 or align & align - 1 or align > 1 << 16:
+def _alignment(instruction: Instruction, groups: dict[str, str]) -> int:
+    """That of `alloca`. Raises PTXError."""
+    align = instruction.operands[2] if len(instruction.operands) > 2 else Integer(8)
+    if not isinstance(align, Integer) or not 1 <= align.value <= 1 << 16 or align.value & align.value - 1:
         raise PTXError("the alignment is a power of two up to 65536")
-    size = writer.read(count, kind)
-    base = writer.frame_end()
-    mask = writer.constant(-align, "u8")
-    free = f"{base} + {writer.stack()} + {writer.constant(align - 1, 'u8')}"
-    start = writer.let(f"({free}) & {mask}")
-    end = writer.let(f"L.local.grow({start}, {size}.astype(u8), I, {writer.number})")
-    writer.set_stack(f"{end} - {base}")
-    writer.write(target, start if kind.size == 8 else f"{start}.astype({kind.code})", kind)
+    return align.value
 
 
-def _save_stack(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
-    kind = TYPES[groups["T"]]
-    writer.write(instruction.operands[0], f"{writer.stack()}.astype({kind.code})", kind)
-
-
-def _restore_stack(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
-    saved = writer.read(instruction.operands[0], TYPES[groups["T"]])
-    writer.set_stack(f"{saved}.astype(u8)")
-
-
-def _registers(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
+def _require_registers(instruction: Instruction, groups: dict[str, str]) -> None:
     """setmaxnreg: there are always enough."""
     count = instruction.operands[0]
     if not isinstance(count, Integer) or count.value % 8 or not 24 <= count.value <= 256:
         raise PTXError("the number of registers must be a multiple of 8 from 24 to 256")
 
 
-_BARRIER: dict[str, Any] = {"emit": _barrier, "has_effect": True, "ends_block": True}
+_BARRIER: dict[str, Any] = {"end": _barrier, "has_effect": True}
 
 RULES = [
-    rule("bra[.uni]", emit=_branch, effect="branch", ends_block=True),
-    rule("brx.idx[.uni]", emit=_switch, has_effect=True, ends_block=True),
-    rule("call[.uni]", emit=_call, has_effect=True, ends_block=True),
-    rule("ret[.uni]", emit=_return, ends_block=True),
-    rule("exit", emit=_exit, ends_block=True),
+    rule("bra[.uni]", end=_branch),
+    rule("brx.idx[.uni]", end=_switch, has_effect=True),
+    rule("call[.uni]", end=_call, has_effect=True),
+    rule("ret[.uni]", end=_return),
+    rule("exit", end=_exit),
     rule("bar[.cta].<action:sync|arrive>", **_BARRIER),
     rule("barrier[.cta].<action:sync|arrive>[.aligned]", **_BARRIER),
     rule("bar[.cta].<action:red>.<op:popc>.u32", **_BARRIER),
     rule("bar[.cta].<action:red>.<op:and|or>.pred", **_BARRIER),
     rule("barrier[.cta].<action:red>.<op:popc>[.aligned].u32", **_BARRIER),
     rule("barrier[.cta].<action:red>.<op:and|or>[.aligned].pred", **_BARRIER),
-    rule("alloca.<T:u32|u64>", emit=_alloca, has_effect=True),
-    rule("stacksave.<T:u32|u64>", emit=_save_stack, has_effect=True),
-    rule("stackrestore.<T:u32|u64>", emit=_restore_stack, has_effect=True),
-    rule("trap", emit=_trap, has_effect=True),
-    rule("brkpt", emit=_trap, has_effect=True),
-    rule("membar.<scope:cta|gl|sys>", emit=_fence, effect="nothing", has_effect=True),
+    rule(
+        "alloca.<T:u32|u64>",
+        "d|s=%stack:u64 n a?:number s=%stack:u64 f=%frame:u64",
+        "local.allocate(f + frame_size, s, n, form, T, lanes, site)",
+        describe=_alignment,
+        has_effect=True,
+    ),
+    rule("stacksave.<T:u32|u64>", "d s=%stack:u64", "s.astype(T)", has_effect=True),
+    rule("stackrestore.<T:u32|u64>", "s=%stack:u64 a", "a.astype(u8)", has_effect=True),
+    rule("trap", "-", "batch.trap('trap', lanes, site)", has_effect=True),
+    rule("brkpt", "-", "batch.trap('brkpt', lanes, site)", has_effect=True),
+    rule("membar.<scope:cta|gl|sys>", "-", "batch.fence(scope, lanes)", has_effect=True),
     rule(
         "fence[.order:sc|acq_rel|acquire|release].<scope:cta|cluster|gpu|sys>",
-        emit=_fence,
-        effect="nothing",
+        "-",
+        "batch.fence(scope, lanes)",
         has_effect=True,
     ),
     rule(
@@ -192,7 +166,7 @@ RULES = [
         "fence.proxy.tensormap::generic.<order:acquire|release>.<scope:cta|cluster|gpu|sys>", effect="nothing"
     ),
     rule("fence.mbarrier_init.release.cluster", effect="nothing"),
-    rule("nanosleep.u32", emit=_sleep, has_effect=True, yields=True),
+    rule("nanosleep.u32", "- a:u32", "batch.sleep(a)", has_effect=True, yields=True),
     rule("pmevent[.mask]", effect="nothing"),
-    rule("setmaxnreg.<way:inc|dec>.sync.aligned.u32", emit=_registers),
+    rule("setmaxnreg.<way:inc|dec>.sync.aligned.u32", effect="nothing", describe=_require_registers),
 ]

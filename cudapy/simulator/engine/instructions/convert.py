@@ -8,31 +8,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..ptx.syntax import PTXError, parts_of
-from ..ptx.types import TYPES
 from .rule import Rule, rule
 
 if TYPE_CHECKING:
-    from ..compile.block import BlockWriter
     from ..ptx.syntax import Instruction
 
 _WHOLE = "u8|s8|u16|s16|u32|s32|u64|s64"
 _FLOATS = "f16|f32|f64"
 
 
-def _stochastic(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
-    """cvt.rs of four binary32 numbers; the first goes into the uppermost part."""
-    target, vector, random = instruction.operands
-    items = parts_of(vector)
-    if len(items) != 4:
+def _require_four(instruction: Instruction, groups: dict[str, str]) -> None:
+    """Raises PTXError."""
+    if len(parts_of(instruction.operands[1])) != 4:
         raise PTXError("four numbers in braces are expected")
-    numbers = [writer.read(item, TYPES["f32"]) for item in items]
-    bits = writer.read(random, TYPES["b32"])
-    name, clips = groups["F"].removesuffix("x4"), bool(groups.get("relu"))
-    writer.write(
-        target,
-        f"stochastic_four({', '.join(numbers)}, {bits}, name={name!r}, clips={clips})",
-        TYPES[groups["F"]],
-    )
 
 
 _SMALL = (("e4m3x2|e5m2x2", 89), ("e3m2x2|e2m3x2|e2m1x2", 100))
@@ -187,8 +175,9 @@ RULES = [
     ),
     rule(
         "cvt.rs[.relu].satfinite.<F:e4m3x4|e5m2x4|e3m2x4|e2m3x4|e2m1x4>.f32",
-        "d:F a:f32",
-        emit=_stochastic,
+        "d:F {a}:f32 b:b32",
+        "stochastic_four(*a, b, name=F[:-2], clips=bool(relu))",
+        describe=_require_four,
         since=100,
     ),
     *(

@@ -72,3 +72,5 @@ class TensorCopy(NamedTuple):
     source: str
     operation: str
     """What a reduction does; "" for a copy."""
+    zeros: int = 0
+    """How many offsets of windows are 0, and are not said."""

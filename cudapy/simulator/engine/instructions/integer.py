@@ -5,47 +5,31 @@ Source: PTX ISA, "Integer Arithmetic Instructions", "Extended-Precision Integer 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from ..ptx.types import TYPES
-from .rule import rule
-
-if TYPE_CHECKING:
-    from ..compile.block import BlockWriter
-    from ..ptx.syntax import Instruction
+from .rule import Rule, rule
 
 
-def _with_carry(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
-    """add.cc, addc, addc.cc, sub.cc, subc, subc.cc: the carry is a register of its own.
+def _with_carry(name: str, own: str, after: str, operands: str, call: str, first: str) -> list[Rule]:
+    """The instruction that begins with a carry of `first`, and those that take it from its register.
 
     Hardware subtracts by adding the complement, so that a difference that borrows leaves no carry; PTX of
     NVRTC reads it by addc.
     """
-    kind = TYPES[groups["T"].replace("s", "u")]
-    a, b = (writer.read(operand, kind) for operand in instruction.operands[1:])
-    adds = instruction.name.startswith("add")
-    carry = writer.carry() if "c" in instruction.name[3:] else "ZERO" if adds else "ONE"
-    function = "add_carry" if adds else "subtract_carry"
-    result, out = writer.let_pair(f"{function}({a}, {b}, {carry})")
-    writer.write(instruction.operands[0], result, kind)
-    if groups.get("cc"):
-        writer.set_carry(out)
+    kinds, out, taken = "<T:u32|s32|u64|s64>", "d:U|k=%cc:u32", "k=%cc:u32"
+    return [
+        rule(f"{own}.{kinds}", f"{out} {operands}", f"{call}, {first})"),
+        rule(f"{name}{after}.cc.{kinds}", f"{out} {operands} {taken}", f"{call}, k)"),
+        rule(f"{name}{after}.{kinds}", f"d:U {operands} {taken}", f"{call}, k)[0]"),
+    ]
 
 
-def _multiply_add_with_carry(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
-    """mad.lo.cc, mad.hi.cc, madc and madc.cc: half of a product is added as `add.cc` adds."""
-    signed = TYPES[groups["T"]]
-    kind = TYPES[groups["T"].replace("s", "u")]
-    a, b = (writer.read(operand, signed) for operand in instruction.operands[1:3])
-    c = writer.read(instruction.operands[3], kind)
-    product = f"{a} * {b}" if groups["half"] == "lo" else f"multiply_high({a}, {b})"
-    carry = writer.carry() if instruction.name == "madc" else "ZERO"
-    result, out = writer.let_pair(f"add_carry(({product}).view({kind.code}), {c}, {carry})")
-    writer.write(instruction.operands[0], result, kind)
-    if groups.get("cc"):
-        writer.set_carry(out)
-
-
+_PRODUCT = "(a * b if half == 'lo' else multiply_high(a, b)).view(U)"
+_CARRIES = [
+    *_with_carry("addc", "add.cc", "", "a:U b:U", "add_carry(a, b", "np.uint32(0)"),
+    *_with_carry("subc", "sub.cc", "", "a:U b:U", "subtract_carry(a, b", "np.uint32(1)"),
+    *_with_carry(
+        "madc", "mad.<half:lo|hi>.cc", ".<half:lo|hi>", "a b c:U", f"add_carry({_PRODUCT}, c", "np.uint32(0)"
+    ),
+]
 RULES = [
     rule("add.<T:integers>", "d a b", "a + b", wraps=True),
     rule("add.sat.<T:s32>", "d a b", "add_saturated(a, b)"),
@@ -102,14 +86,5 @@ RULES = [
         "d:b32 a:b32 b:b32 c:E",
         "dot2(a, b, c, types=A[0] + E[0], high=True)",
     ),
-    rule("add.cc.<T:u32|s32|u64|s64>", "d a b", emit=lambda w, i, g: _with_carry(w, i, g | {"cc": "cc"})),
-    rule("addc[.cc].<T:u32|s32|u64|s64>", "d a b", emit=_with_carry),
-    rule("sub.cc.<T:u32|s32|u64|s64>", "d a b", emit=lambda w, i, g: _with_carry(w, i, g | {"cc": "cc"})),
-    rule("subc[.cc].<T:u32|s32|u64|s64>", "d a b", emit=_with_carry),
-    rule(
-        "mad.<half:lo|hi>.cc.<T:u32|s32|u64|s64>",
-        "d a b c",
-        emit=lambda w, i, g: _multiply_add_with_carry(w, i, g | {"cc": "cc"}),
-    ),
-    rule("madc.<half:lo|hi>[.cc].<T:u32|s32|u64|s64>", "d a b c", emit=_multiply_add_with_carry),
+    *_CARRIES,
 ]

@@ -10,36 +10,24 @@ from typing import TYPE_CHECKING, Any
 
 from ..arithmetic.fragments import elements
 from ..ptx.syntax import Integer, PTXError, parts_of
-from ..ptx.types import TYPES
 from .accesses import space_of
 from .forms import MatrixProduct, Tile
 from .rule import Rule, rule
 
 if TYPE_CHECKING:
-    from ..compile.block import BlockWriter
     from ..ptx.syntax import Instruction, Operand
 
 _SPACE = "[.space:global|shared::cta|shared]"
-_REGISTER_TYPES = {"f32": "f32", "s32": "s32", "f64": "f64"}
-"""The type of a register that holds elements; of all others b32."""
 _WIDE = {"f16": "m16n16k16|m32n8k16|m8n32k16", "tf32": "m16n16k8", "f64": "m8n8k4"}
 
 
-def registers(writer: BlockWriter, operand: Operand, kind: str) -> str:
-    register_type = TYPES[_REGISTER_TYPES.get(kind, "b32")]
-    names = [writer.canonicalized(item, register_type) for item in parts_of(operand)]
-    return f"({', '.join(names)},)"
+def shape(groups: dict[str, str]) -> tuple[int, int, int]:
+    """Rows and columns of the result, and the length of the sums."""
+    m, n, k = map(int, re.findall(r"\d+", groups["shape"]))
+    return m, n, k
 
 
-def give(writer: BlockWriter, target: Operand, call: str, kind: str) -> None:
-    items = parts_of(target)
-    values = writer.let(call)
-    register_type = TYPES[_REGISTER_TYPES.get(kind, "b32")]
-    for place, item in enumerate(items):
-        writer.write(item, f"{values}[{place}]", register_type)
-
-
-def _require_registers(writer: BlockWriter, operand: Operand, kind: str, count: int, name: str = "") -> None:
+def _require_registers(operand: Operand, kind: str, count: int, name: str = "") -> None:
     """Whether there are registers for a thread's part of `count` elements. Raises PTXError.
 
     Those of a and b of wmma have some elements of f16 twice.
@@ -49,25 +37,22 @@ def _require_registers(writer: BlockWriter, operand: Operand, kind: str, count: 
         raise PTXError(f"{wanted} registers are expected for {count} elements of {kind}")
 
 
-def shape(groups: dict[str, str]) -> tuple[int, int, int]:
-    """Rows and columns of the result, and the length of the sums."""
-    m, n, k = map(int, re.findall(r"\d+", groups["shape"]))
-    return m, n, k
+def _kinds(groups: dict[str, str]) -> tuple[str, str, str, str]:
+    """The types of elements of d, a, b and c."""
+    a = groups.get("A") or "f16"
+    return groups["D"], a, groups.get("B") or a, groups["C"]
 
 
-def _multiply(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
+def _product(instruction: Instruction, groups: dict[str, str]) -> MatrixProduct:
     """mma and wmma.mma: d = a * b + c."""
-    a_kind = groups.get("A") or "f16"
-    b_kind = groups.get("B") or a_kind
     d, a, b, c = instruction.operands
     m, n, k = shape(groups)
-    _require_registers(writer, a, a_kind, m * k, instruction.name)
-    _require_registers(writer, b, b_kind, k * n, instruction.name)
-    for one, kind in ((c, groups["C"]), (d, groups["D"])):
-        _require_registers(writer, one, kind, m * n)
-    parts = [registers(writer, *one) for one in ((a, a_kind), (b, b_kind), (c, groups["C"]))]
-    kinds = (groups["D"], a_kind, b_kind, groups["C"])
-    form = MatrixProduct(
+    kinds = _kinds(groups)
+    _require_registers(a, kinds[1], m * k, instruction.name)
+    _require_registers(b, kinds[2], k * n, instruction.name)
+    _require_registers(c, kinds[3], m * n)
+    _require_registers(d, kinds[0], m * n)
+    return MatrixProduct(
         (m, n, k),
         kinds,
         registers=len(parts_of(d)),
@@ -75,88 +60,60 @@ def _multiply(writer: BlockWriter, instruction: Instruction, groups: dict[str, s
         is_tiled=instruction.name == "wmma",
         bits=groups.get("bits", ""),
     )
-    arguments = f"{writer.function.constant_object(form)}, ({', '.join(parts)}), I, {writer.number}"
-    give(writer, d, f"L.matrices.multiply({arguments})", groups["D"])
 
 
 _SPARSE_COLUMNS = {"tf32": 2, "s4": 8, "u4": 8}
 """Of how many columns four bits of metadata say which half is there; of other types 4."""
 
 
-def _multiply_sparse(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
+def _sparse_product(instruction: Instruction, groups: dict[str, str]) -> MatrixProduct:
     """mma.sp: of each row of a half is there, and metadata says which half."""
-    d, a, b, c, metadata, selector = instruction.operands
-    kinds = groups["D"], groups["A"], groups["B"], groups["C"]
-    parts = ", ".join(registers(writer, *one) for one in ((a, kinds[1]), (b, kinds[2]), (c, kinds[3])))
-    depth = shape(groups)[2]
+    *_, selector = instruction.operands
+    kinds, depth = _kinds(groups), shape(groups)[2]
     choices = 16 * _SPARSE_COLUMNS.get(kinds[1], 4) // depth  # all threads of four have metadata of long sums
     if not isinstance(selector, Integer) or not 0 <= selector.value < choices:
         raise PTXError(f"the last operand, which chooses threads, is a number below {choices}")
-    words = writer.read(metadata, TYPES["b32"])
-    form = MatrixProduct(
+    return MatrixProduct(
         shape(groups),
         kinds,
-        registers=len(parts_of(d)),
+        registers=len(parts_of(instruction.operands[0])),
         clamps=bool(groups.get("satfinite")),
         selector=selector.value,
     )
-    arguments = f"{writer.function.constant_object(form)}, ({parts}), {words}, I, {writer.number}"
-    give(writer, d, f"L.matrices.multiply_sparse({arguments})", groups["D"])
 
 
-def _load_rows(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
-    """ldmatrix: matrices of 8 x 8 16-bit elements, each row at an address that one thread gives."""
-    address = writer.address(instruction.operands[1])
-    if len(parts_of(instruction.operands[0])) != int(groups["count"]):
-        raise PTXError(f"{groups['count']} registers are expected")
-    more = f"{space_of(groups)!r}, {bool(groups.get('trans'))}, I, {writer.number}"
-    give(
-        writer, instruction.operands[0], f"L.matrices.load_rows({address}, {groups['count']}, {more})", "b32"
-    )
+def _row_count(instruction: Instruction, groups: dict[str, str]) -> int:
+    """The matrices of ldmatrix and stmatrix, each of 8 x 8 16-bit elements: rows at addresses of threads."""
+    count = int(groups["count"])
+    data = instruction.operands[0 if instruction.name == "ldmatrix" else 1]
+    if len(parts_of(data)) != count:
+        raise PTXError(f"{count} registers are expected")
+    return count
 
 
-def _store_rows(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
-    """stmatrix: the reverse."""
-    items = parts_of(instruction.operands[1])
-    if len(items) != int(groups["count"]):
-        raise PTXError(f"{groups['count']} registers are expected")
-    values = ", ".join(writer.read(item, TYPES["b32"]) for item in items)
-    address = writer.address(instruction.operands[0])
-    more = f"{space_of(groups)!r}, {bool(groups.get('trans'))}, I, {writer.number}"
-    writer.line(f"L.matrices.store_rows({address}, ({values},), {more})")
-
-
-def _tile(
-    writer: BlockWriter,
-    groups: dict[str, str],
-    address: Operand,
-    more: tuple[Operand, ...],
-    count: int,
-) -> str:
-    """What loads and stores of tiles of `count` registers begin with: the tile, its address and stride."""
-    stride = writer.read(more[0], TYPES["u32"]) if more else "None"
-    is_row = groups["layout"] == "row"
-    form = Tile(shape(groups), groups["which"], is_row, groups["T"], space_of(groups), count)
-    return f"{writer.function.constant_object(form)}, {writer.address(address)}, {stride}"
-
-
-def _load_tile(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
-    operands = instruction.operands
-    tile = _tile(writer, groups, operands[1], operands[2:], len(parts_of(operands[0])))
-    give(writer, operands[0], f"L.matrices.load_tile({tile}, I, {writer.number})", groups["T"])
-
-
-def _store_tile(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
-    operands = instruction.operands
+def _tile(instruction: Instruction, groups: dict[str, str]) -> Tile:
+    """What wmma.load and wmma.store move."""
+    data = instruction.operands[1 if groups["which"] == "d" else 0]
     rows, columns, _ = shape(groups)
-    _require_registers(writer, operands[1], groups["T"], rows * columns)
-    values = registers(writer, operands[1], groups["T"])
-    tile = _tile(writer, groups, operands[0], operands[2:], len(parts_of(operands[1])))
-    writer.line(f"L.matrices.store_tile({tile}, {values}, I, {writer.number})")
+    if groups["which"] == "d":
+        _require_registers(data, groups["T"], rows * columns)
+    is_row, count = groups["layout"] == "row", len(parts_of(data))
+    return Tile(shape(groups), groups["which"], is_row, groups["T"], space_of(groups), count)
 
 
 def _rules() -> list[Rule]:
     more: dict[str, Any] = {"has_effect": True, "copies": True, "convergence_mask": "all"}
+    operands = "{d}:D.register {a}:A.register {b}:B.register {c}:C.register"
+    dense: dict[str, Any] = more | {
+        "operands": operands,
+        "expression": "matrices.multiply(form, (a, b, c), lanes, site)",
+        "describe": _product,
+    }
+    halved: dict[str, Any] = more | {
+        "operands": operands + " m:b32 s:number",
+        "expression": "matrices.multiply_sparse(form, (a, b, c), m, lanes, site)",
+        "describe": _sparse_product,
+    }
     mma = "mma.sync.aligned.<shape:{}>.row.col"
     sparse = "mma.<sparse:sp|sp::ordered_metadata>.sync.aligned.<shape:{}>.row.col"
     wmma = "wmma.mma.sync.aligned.<a:row|col>.<b:row|col>.<shape:{}>"
@@ -164,108 +121,119 @@ def _rules() -> list[Rule]:
     rules = [
         rule(
             "ldmatrix.sync.aligned.m8n8.x<count:1|2|4>[.trans][.space:shared::cta|shared].b16",
-            emit=_load_rows,
+            "{d}:b32 [a]",
+            "matrices.load_rows(a, form, space, bool(trans), lanes, site)",
+            describe=_row_count,
             **more,
         ),
         rule(
             "stmatrix.sync.aligned.m8n8.x<count:1|2|4>[.trans][.space:shared::cta|shared].b16",
-            emit=_store_rows,
+            "- [a] {b}:b32",
+            "matrices.store_rows(a, b, space, bool(trans), lanes, site)",
+            describe=_row_count,
             **more,
         ),
         rule(
             mma.format("m16n8k8|m16n8k16") + ".<D:f16|f32>.<A:f16>.<B:f16>.<C:f16|f32>",
-            emit=_multiply,
-            **more,
+            **dense,
         ),
-        rule(mma.format("m16n8k8|m16n8k16") + ".<D:f32>.<A:bf16>.<B:bf16>.<C:f32>", emit=_multiply, **more),
-        rule(mma.format("m16n8k4|m16n8k8") + ".<D:f32>.<A:tf32>.<B:tf32>.<C:f32>", emit=_multiply, **more),
+        rule(
+            mma.format("m16n8k8|m16n8k16") + ".<D:f32>.<A:bf16>.<B:bf16>.<C:f32>",
+            **dense,
+        ),
+        rule(
+            mma.format("m16n8k4|m16n8k8") + ".<D:f32>.<A:tf32>.<B:tf32>.<C:f32>",
+            **dense,
+        ),
         rule(
             mma.format("m16n8k16|m16n8k32") + "[.satfinite].<D:s32>.<A:s8|u8>.<B:s8|u8>.<C:s32>",
-            emit=_multiply,
-            **more,
+            **dense,
         ),
-        rule(mma.format("m8n8k4") + ".<D:f64>.<A:f64>.<B:f64>.<C:f64>", emit=_multiply, **more),
+        rule(
+            mma.format("m8n8k4") + ".<D:f64>.<A:f64>.<B:f64>.<C:f64>",
+            **dense,
+        ),
         rule(
             mma.format("m16n8k4|m16n8k8|m16n8k16") + ".<D:f64>.<A:f64>.<B:f64>.<C:f64>",
-            emit=_multiply,
             since=90,
-            **more,
+            **dense,
         ),
         rule(
             mma.format("m16n8k16|m16n8k32") + ".<D:f16|f32>.<A:e4m3|e5m2>.<B:e4m3|e5m2>.<C:f16|f32>",
-            emit=_multiply,
             since=89,
-            **more,
+            **dense,
         ),
         rule(
-            mma.format("m8n8k16") + "[.satfinite].<D:s32>.<A:s8|u8>.<B:s8|u8>.<C:s32>", emit=_multiply, **more
+            mma.format("m8n8k16") + "[.satfinite].<D:s32>.<A:s8|u8>.<B:s8|u8>.<C:s32>",
+            **dense,
         ),
         rule(
             mma.format("m8n8k32|m16n8k32|m16n8k64") + "[.satfinite].<D:s32>.<A:s4|u4>.<B:s4|u4>.<C:s32>",
-            emit=_multiply,
-            **more,
+            **dense,
         ),
         rule(
             mma.format("m8n8k128|m16n8k128|m16n8k256") + ".<D:s32>.<A:b1>.<B:b1>.<C:s32>.<bits:xor|and>.popc",
-            emit=_multiply,
-            **more,
+            **dense,
         ),
         rule(
             sparse.format("m16n8k16|m16n8k32") + ".<D:f16|f32>.<A:f16>.<B:f16>.<C:f16|f32>",
-            emit=_multiply_sparse,
             since=80,
-            **more,
+            **halved,
         ),
         rule(
             sparse.format("m16n8k16|m16n8k32") + ".<D:f32>.<A:bf16>.<B:bf16>.<C:f32>",
-            emit=_multiply_sparse,
             since=80,
-            **more,
+            **halved,
         ),
         rule(
             sparse.format("m16n8k8|m16n8k16") + ".<D:f32>.<A:tf32>.<B:tf32>.<C:f32>",
-            emit=_multiply_sparse,
             since=80,
-            **more,
+            **halved,
         ),
         rule(
             sparse.format("m16n8k32|m16n8k64") + "[.satfinite].<D:s32>.<A:s8|u8>.<B:s8|u8>.<C:s32>",
-            emit=_multiply_sparse,
             since=80,
-            **more,
+            **halved,
         ),
         rule(
             sparse.format("m16n8k64|m16n8k128") + "[.satfinite].<D:s32>.<A:s4|u4>.<B:s4|u4>.<C:s32>",
-            emit=_multiply_sparse,
             since=80,
-            **more,
+            **halved,
         ),
         rule(
             sparse.format("m16n8k64") + ".<D:f16|f32>.<A:e4m3|e5m2>.<B:e4m3|e5m2>.<C:f16|f32>",
-            emit=_multiply_sparse,
             since=89,
-            **more,
+            **halved,
         ),
         rule(
             wmma.format("m8n8k32") + ".<D:s32>.<A:s4|u4>.<B:s4|u4>.<C:s32>[.satfinite]",
-            emit=_multiply,
-            **more,
+            **dense,
         ),
         rule(
             wmma.replace(".sync", ".<bits:xor|and>.popc.sync").format("m8n8k128")
             + ".<D:s32>.<A:b1>.<B:b1>.<C:s32>",
-            emit=_multiply,
-            **more,
+            **dense,
         ),
-        rule(wmma.format(_WIDE["f16"]) + ".<D:f16|f32>.<C:f16|f32>", emit=_multiply, **more),
-        rule(wmma.format(_WIDE["f16"]) + ".<D:f32>.<A:bf16>.<B:bf16>.<C:f32>", emit=_multiply, **more),
-        rule(wmma.format(_WIDE["tf32"]) + ".<D:f32>.<A:tf32>.<B:tf32>.<C:f32>", emit=_multiply, **more),
+        rule(
+            wmma.format(_WIDE["f16"]) + ".<D:f16|f32>.<C:f16|f32>",
+            **dense,
+        ),
+        rule(
+            wmma.format(_WIDE["f16"]) + ".<D:f32>.<A:bf16>.<B:bf16>.<C:f32>",
+            **dense,
+        ),
+        rule(
+            wmma.format(_WIDE["tf32"]) + ".<D:f32>.<A:tf32>.<B:tf32>.<C:f32>",
+            **dense,
+        ),
         rule(
             wmma.format(_WIDE["f16"]) + ".<D:s32>.<A:s8|u8>.<B:s8|u8>.<C:s32>[.satfinite]",
-            emit=_multiply,
-            **more,
+            **dense,
         ),
-        rule(wmma.format(_WIDE["f64"]) + "[.rnd:rn].<D:f64>.<A:f64>.<B:f64>.<C:f64>", emit=_multiply, **more),
+        rule(
+            wmma.format(_WIDE["f64"]) + "[.rnd:rn].<D:f64>.<A:f64>.<B:f64>.<C:f64>",
+            **dense,
+        ),
     ]
     for shapes, inner, outer in (
         (_WIDE["f16"], "f16|bf16|s8|u8", "f16|f32|s32"),
@@ -274,10 +242,23 @@ def _rules() -> list[Rule]:
         ("m8n8k32", "s4|u4", "s32"),
         ("m8n8k128", "b1", "s32"),
     ):
-        rules.append(rule(load.format("a|b", shapes, inner), emit=_load_tile, **more))
-        rules.append(rule(load.format("c", shapes, outer), emit=_load_tile, **more))
+        loads: dict[str, Any] = more | {
+            "operands": "{d}:T.register [a] s?:u32",
+            "expression": "matrices.load_tile(form, a, s, lanes, site)",
+            "describe": _tile,
+        }
+        rules.append(rule(load.format("a|b", shapes, inner), **loads))
+        rules.append(rule(load.format("c", shapes, outer), **loads))
         store = "wmma.store.<which:d>.sync.aligned.<layout:row|col>.<shape:{}>" + _SPACE + ".<T:{}>"
-        rules.append(rule(store.format(shapes, outer), emit=_store_tile, **more))
+        rules.append(
+            rule(
+                store.format(shapes, outer),
+                "- [a] {b}:T.register s?:u32",
+                "matrices.store_tile(form, a, s, b, lanes, site)",
+                describe=_tile,
+                **more,
+            )
+        )
     return rules
 
 

@@ -5,56 +5,33 @@ Source: PTX ISA, "Scalar Video Instructions", "SIMD Video Instructions".
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
-from ..ptx.syntax import Operand, Part, PTXError
-from ..ptx.types import TYPES
+from ..ptx.syntax import Part, PTXError
 from .rule import Rule, rule
 
 if TYPE_CHECKING:
-    from ..compile.block import BlockWriter
     from ..ptx.syntax import Instruction
 
-_WORD = TYPES["b32"]
-_PARTS = re.compile(r"b[0-3]|h[01]")
 
-
-def _apart(operand: Operand) -> tuple[Operand, str]:
-    """An operand without its selection, and that."""
-    return (operand.register, operand.selector) if isinstance(operand, Part) else (operand, "")
-
-
-def _signs(groups: dict[str, str]) -> str:
-    return "".join((groups.get(name) or "u32")[0] for name in "DAB")
-
-
-def _scalar(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
-    apart = [_apart(operand) for operand in instruction.operands]
-    (target, part), *sources = apart
-    then = groups.get("then", "")
-    takes_third = bool(then or part or instruction.name == "vmad")
-    if len(sources) != 2 + takes_third or (then and part):
+def _require_third(instruction: Instruction, groups: dict[str, str]) -> None:
+    """Whether the third operand is there if it is combined with the result. Raises PTXError."""
+    target, *sources = instruction.operands
+    is_part = isinstance(target, Part)
+    if bool(groups.get("then") or is_part) != (len(sources) == 3) or (groups.get("then") and is_part):
         raise PTXError("an operand is missing, or there is one too many")
-    parts = (part, sources[0][1], sources[1][1])
-    if any(one and not _PARTS.fullmatch(one) for one in parts) or (takes_third and sources[2][1]):
-        raise PTXError("a part of a register is .b0 to .b3, .h0 or .h1")
-    names = [writer.read(operand, _WORD) for operand, _ in sources]
-    a, b, c = names if takes_third else (*names, "ZERO")
-    arguments = (
-        f"{a}, {b}, {c}, signs={_signs(groups)!r}, parts={parts!r}, saturates={bool(groups.get('sat'))}"
-    )
-    name = groups.get("relation") or instruction.name[1:]
-    if name == "mad":
-        if part:
-            raise PTXError("the result is a whole register")
-        shift = int((groups.get("scale") or "shr0")[3:])
-        call = f"video_multiply_add({arguments}, shift={shift}, more={int(bool(groups.get('po')))})"
-    elif name in ("shl", "shr"):
-        call = f"video_shift({arguments}, name={name!r}, wraps={groups['mode'] == 'wrap'}, then={then!r})"
-    else:
-        call = f"video({arguments}, name={name!r}, then={then!r})"
-    writer.write(target, call, _WORD)
+
+
+_THIRD = "np.uint32(0) if c is None else c"
+
+
+def _scalar(pattern: str, call: str, operands: str = "d:part a:part b:part c?:b32", **more: Any) -> Rule:
+    """Of parts of words; `call` is one of `arithmetic.video`, without what all of these take."""
+    signs = " + ".join(f"{name}[0]" if f"<{name[0]}:" in pattern else "'u'" for name in ("D_name", "A", "B"))
+    saturates = "bool(sat)" if "[.sat]" in pattern else "False"
+    parts = "d_part, a_part, b_part"
+    expression = f"{call}, signs={signs}, parts=({parts}), saturates={saturates})"
+    return rule(pattern, operands, expression, copies=True, **more)
 
 
 def _lanes(pattern: str, count: int, name: str, **options: str) -> Rule:
@@ -75,17 +52,35 @@ _RELATION = ".<relation:eq|ne|lt|le|gt|ge>"
 
 
 def _rules() -> list[Rule]:
-    scalar: dict[str, Any] = {"emit": _scalar, "copies": True}
+    checked: dict[str, Any] = {"describe": _require_third}
     rules = [
-        rule(f"{name}.<D:{_KIND}>{_OPERANDS}[.sat]{_THEN}", **scalar)
+        _scalar(
+            f"{name}.<D:{_KIND}>{_OPERANDS}[.sat]{_THEN}",
+            f"video(a, b, {_THIRD}, name={name[1:]!r}, then=then",
+            **checked,
+        )
         for name in ("vadd", "vsub", "vabsdiff", "vmin", "vmax")
     ]
     rules += [
-        rule(f"{name}.<D:{_KIND}>.<A:{_KIND}>.<B:u32>[.sat].<mode:clamp|wrap>{_THEN}", **scalar)
+        _scalar(
+            f"{name}.<D:{_KIND}>.<A:{_KIND}>.<B:u32>[.sat].<mode:clamp|wrap>{_THEN}",
+            f"video_shift(a, b, {_THIRD}, name={name[1:]!r}, wraps=mode == 'wrap', then=then",
+            **checked,
+        )
         for name in ("vshl", "vshr")
     ]
-    rules.append(rule(f"vmad.<D:{_KIND}>{_OPERANDS}[.po][.sat][.scale:shr7|shr15]", **scalar))
-    rules.append(rule(f"vset{_OPERANDS}{_RELATION}{_THEN}", **scalar))
+    rules += [
+        _scalar(
+            f"vmad.<D:{_KIND}>{_OPERANDS}[.po][.sat][.scale:shr7|shr15]",
+            "video_multiply_add(a, b, c, shift=int(scale[3:] or 0), more=int(bool(po))",
+            "d:b32 a:part b:part c:b32",
+        ),
+        _scalar(
+            f"vset{_OPERANDS}{_RELATION}{_THEN}",
+            f"video(a, b, {_THIRD}, name=relation, then=then",
+            **checked,
+        ),
+    ]
     for count in (2, 4):
         for name in ("add", "sub", "avrg", "absdiff", "min", "max"):
             pattern = f"v{name}{count}.<E:{_KIND}>{_OPERANDS}"

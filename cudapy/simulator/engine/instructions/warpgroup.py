@@ -5,12 +5,11 @@ Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instru
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..ptx.syntax import Integer, PTXError, Vector, parts_of
-from ..ptx.types import TYPES
 from .forms import WarpgroupProduct
-from .matrix import give, registers, shape
+from .matrix import shape
 from .rule import rule
 
 _TRANSPOSABLE = ("f16", "bf16")
@@ -19,7 +18,6 @@ _TRANSPOSABLE = ("f16", "bf16")
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ..compile.block import BlockWriter
     from ..ptx.syntax import Instruction, Operand
 
 
@@ -30,33 +28,36 @@ def _immediate(operands: list[Operand], allowed: tuple[int, ...]) -> int:
     return operand.value
 
 
-def _multiply(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
-    """d = a * b + d, or a * b where the predicate is false."""
-    operands = list(instruction.operands)
-    d, a, b = operands.pop(0), operands.pop(0), operands.pop(0)
+class Warpgroup(NamedTuple):
+    """wgmma.mma_async: d = a * b + d, or a * b where the predicate is false."""
+
+    form: WarpgroupProduct
+    d: Operand
+    a: Operand
+    """Registers, or a descriptor of shared memory."""
+    b: Operand
+    keeps: Operand
+    """The predicate."""
+
+
+def _product(instruction: Instruction, groups: dict[str, str]) -> Warpgroup:
+    d, a, b, keeps, *more = instruction.operands
     n = shape(groups)[1]
     if len(parts_of(d)) != (n // 4 if groups["D"] == "f16" else n // 2):
         raise PTXError("the number of registers of d does not fit the shape")
     in_registers = isinstance(a, Vector)
     if in_registers and len(parts_of(a)) != 4:
         raise PTXError("4 registers of a are expected")
-    factor_a = registers(writer, a, groups["A"]) if in_registers else writer.read(a, TYPES["b64"])
-    factor_b = writer.read(b, TYPES["b64"])
-    keeps = writer.read(operands.pop(0), TYPES["pred"])
     signs, transposed = (1, 1), (0, 0)
     if groups["D"] != "s32":
-        signs = _immediate(operands, (1, -1)), _immediate(operands, (1, -1))
+        signs = _immediate(more, (1, -1)), _immediate(more, (1, -1))
     if groups["A"] in _TRANSPOSABLE:
-        transposed = 0 if in_registers else _immediate(operands, (0, 1)), _immediate(operands, (0, 1))
-    if operands:
+        transposed = 0 if in_registers else _immediate(more, (0, 1)), _immediate(more, (0, 1))
+    if more:
         raise PTXError("more operands than expected")
     kinds = groups["D"], groups["A"], groups["B"]
     form = WarpgroupProduct(shape(groups), kinds, signs, transposed, bool(groups.get("satfinite")))
-    call = (
-        f"L.warpgroups.multiply({writer.function.constant_object(form)}, "
-        f"{registers(writer, d, groups['D'])}, {factor_a}, {factor_b}, {keeps}, I, {writer.number})"
-    )
-    give(writer, d, call, groups["D"])
+    return Warpgroup(form, d, a, b, keeps)
 
 
 _WIDTHS = range(8, 257, 8)
@@ -67,7 +68,13 @@ def _shapes(depth: int, widths: Iterable[int] = _WIDTHS) -> str:
     return f"wgmma.mma_async.sync.aligned.<shape:{'|'.join(f'm64n{n}k{depth}' for n in widths)}>"
 
 
-_MORE: dict[str, Any] = {"emit": _multiply, "has_effect": True, "copies": True, "convergence_mask": "all"}
+_MORE: dict[str, Any] = {
+    "effect": "multiply_by_warpgroup",
+    "describe": _product,
+    "has_effect": True,
+    "copies": True,
+    "convergence_mask": "all",
+}
 
 RULES = [
     rule(f"{_shapes(16)}.<D:f16|f32>.<A:f16>.<B:f16>", **_MORE),

@@ -7,70 +7,48 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..address_spaces import SPACES
 from ..compile.operands import LONG, WORD
 from ..compile.parameters import parameter_items
-from ..ptx.syntax import Instruction, Operand, Register, Vector
+from ..ptx.syntax import Register, Vector
 from ..ptx.types import BITS, TYPES
 from .lanes import Lanes, Unsupported
+from .primitive import primitive
+from .terms import Term
 
 if TYPE_CHECKING:
     from ..instructions.accesses import MemoryAccess
+    from ..instructions.data import Move
 
 
-def _two(instruction: Instruction) -> tuple[Operand, Operand]:
-    """Its operands. Raises Unsupported unless there are two."""
-    if len(instruction.operands) != 2:
-        raise Unsupported
-    first, second = instruction.operands
-    return first, second
-
-
-def move(lanes: Lanes, instruction: Instruction, groups: dict[str, str]) -> None:
-    kind = TYPES[groups["T"]]
-    target, source = _two(instruction)
-    if kind.size == 16:
+def move(lanes: Lanes, what: Move) -> None:
+    kind, target, source, part = what
+    if kind.size == 16 or (part is not None and (kind.size != 8 or part.size != 4)):
         raise Unsupported
     if isinstance(target, Vector):
-        if kind.size != 8 or len(target.items) != 2:
-            raise Unsupported
         value = lanes.read(source, LONG)
         for item, half in zip(target.items, (lanes.low_words(value), lanes.high_words(value)), strict=True):
             lanes.write(item, half, WORD)
-        return
-    if isinstance(source, Vector):
-        if kind.size != 8 or len(source.items) != 2:
-            raise Unsupported
+    elif isinstance(source, Vector):
         low, high = (lanes.read(item, WORD) for item in source.items)
-        lanes.write(target, lanes.words(low, high), TYPES["b64"])
-        return
-    registers = lanes.function.registers
-    if (
-        isinstance(source, Register)
-        and isinstance(target, Register)
-        and source.name in registers
-        and target.name in registers
-        and registers[source.name].size == registers[target.name].size < 16
-        and registers[source.name].kind != "p"
-    ):
+        lanes.write(target, lanes.words(low, high), LONG)
+    elif lanes.is_alike(target, source):
+        assert isinstance(source, Register) and isinstance(target, Register)
         lanes.set(target.name, *lanes.value(source.name))
-        return
-    nan = kind.name == "f32" and lanes.has_nan(source)
-    lanes.write(target, lanes.read(source, kind), kind, nan)
+    else:
+        nan = kind.name == "f32" and lanes.has_nan(source)
+        lanes.write(target, lanes.read(source, kind), kind, nan)
 
 
-def convert_address(lanes: Lanes, instruction: Instruction, groups: dict[str, str]) -> None:
-    space, _, part = groups["space"].partition("::")
-    base = SPACES.get("cluster" if part == "cluster" else space, 0)
-    target, source = _two(instruction)
-    value = lanes.read(source, LONG)
-    if space == "param" and not groups.get("to"):  # whole from 32 bits, as Batch.whole_parameter_address
-        start = lanes.at(lanes.context.input("L.parameter_base()", LONG), True)
-        low = lanes.each("pand", lanes.each("psubq", value, start), lanes.constant(0xFFFFFFFF, 8))
-        value = lanes.each("paddq", start, low)
-    elif base:
-        value = lanes.each("psubq" if groups.get("to") else "paddq", value, lanes.constant(base, 8))
-    lanes.write(target, value, LONG)
+@primitive("batch.whole_parameter_address")
+def whole_parameter_address(a: Term) -> Term:
+    """As `Batch.whole_parameter_address`: from 32 bits."""
+    base = Term(a.lanes, a.lanes.address_of("L.parameter_base()"), LONG)
+    return base + (a - base & 0xFFFFFFFF)
+
+
+@primitive("batch.fence")
+def fence(scope: str, lanes: Lanes) -> None:
+    """Memory is always as if there were one."""
 
 
 def load_parameter(lanes: Lanes, access: MemoryAccess) -> None:

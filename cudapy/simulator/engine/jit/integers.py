@@ -359,3 +359,20 @@ def clamp(a: Term, dtype: Any) -> Term:
     if low > own.min:
         a = maximum(a, low)
     return minimum(a, high) if high < own.max else a
+
+
+@primitive()
+def add_carry(a: Term, b: Term, carry: Term | np.uint32) -> tuple[Term, Term]:
+    """The sum with a carry of 0 or 1, and the carry out."""
+    total = a + b
+    carries = total < a
+    if isinstance(carry, Term):
+        result = total + carry.astype(a.kind.code)
+        return result, (carries | (result < total)).astype("u4")
+    result = total + int(carry)
+    return result, (carries | (result < total)).astype("u4")
+
+
+@primitive()
+def subtract_carry(a: Term, b: Term, carry: Term | np.uint32) -> tuple[Term, Term]:
+    return add_carry(a, ~b, carry)

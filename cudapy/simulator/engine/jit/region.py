@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from ..aliases import I64, U32
     from ..compile.function import FunctionCompiler
-    from ..compile.graph import Block
+    from ..compile.graph import Block, Step
     from ..ptx.syntax import Instruction
     from ..ptx.types import Type
     from ..run.batch import Batch
@@ -277,11 +277,13 @@ class Region:
         return offset
 
 
-def _needed(instruction: Instruction) -> set[str]:
+def _needed(step: Step) -> set[str]:
     """The registers that an instruction reads; where its guard is false its target stays what it was."""
-    needed = read_registers(instruction)
+    instruction, rule = step.instruction, step.match.rule
+    needed = read_registers(instruction) | {slot.register for slot in rule.slots[1:] if slot.register}
     if instruction.guard is not None:
         needed |= set().union(*(registers_of(one) for one in instruction.operands[:1]))
+        needed |= {one.register for one in (rule.also, *rule.slots[:1]) if one is not None and one.register}
     return needed
 
 
@@ -302,7 +304,7 @@ class _Writer:
         after: set[str] = set(block.live_out)
         wanted: list[set[str]] = []
         for step in reversed(block.steps):
-            after |= _needed(step.instruction)
+            after |= _needed(step)
             wanted.append(set(after))
         self._wanted = wanted[::-1]
         """What each step and those behind it read."""

@@ -41,7 +41,7 @@ def is_supported(step: Step, function: FunctionCompiler) -> bool:
     if rule.convergence_mask and instruction.guard is not None:
         return False
     if rule.ends_block:
-        return rule.effect == "branch"
+        return rule.name == "bra"
     if any(isinstance(one, Symbol) for one in _parts(instruction.operands)):
         return _is_supported(step, function)
     key = (

@@ -15,6 +15,7 @@ from ..ptx.types import TYPES, Type
 from .lanes import SIGN32, SIGN64, Unsupported, Value
 
 if TYPE_CHECKING:
+    from ..ptx.syntax import Operand
     from .lanes import Lanes
 
 COMPARED = {
@@ -36,7 +37,7 @@ def type_of(dtype: Any) -> Type:
 class Term:
     """A value of eight lanes with its type. Numbers of fewer than 32 bits are kept extended to 32."""
 
-    __slots__ = ("factor", "kind", "lanes", "masks", "value")
+    __slots__ = ("factor", "kind", "lanes", "masks", "operand", "value")
     __array_ufunc__ = None  # a NumPy number beside it leaves the operator to this class
     __hash__ = None  # type: ignore[assignment]
 
@@ -46,6 +47,8 @@ class Term:
         """What it was widened from to twice the size: products of such are cheaper."""
         self.masks: Value | None = None
         """Of a predicate of 64-bit numbers: its masks as wide as these."""
+        self.operand: Operand | None = None
+        """What it was read from, as it is."""
 
     # Types.
 
@@ -67,6 +70,12 @@ class Term:
         if self.kind.size < 4 and self.kind.kind in "usb":
             value = self.lanes.extended(value, self.kind)
         return Term(self.lanes, value, self.kind)
+
+    def again(self) -> Term:
+        """The same operand, read in another stretch of code. Raises Unsupported if it is a result."""
+        if self.operand is None:
+            raise Unsupported
+        return Term(self.lanes, self.lanes.read(self.operand, self.kind), self.kind)
 
     def constant(self, x: Any) -> Term:
         """A number of Python or NumPy beside this one; a plain integer takes this one's type."""

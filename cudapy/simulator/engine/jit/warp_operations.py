@@ -1,87 +1,86 @@
-"""Warp operations: shuffles, votes and their like."""
+"""Warp operations: shuffles and votes, of a warp all lanes of which are active.
+
+What lanes give each other lies in memory, so that the code before such an operation is written first.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..assembler.x86_64 import RBX, RDX, At
-from ..compile.operands import PRED
-from ..ptx.syntax import Pair
 from ..ptx.types import TYPES
 from . import layout
-from .lanes import Lanes, Value, require_operands
+from .primitive import primitive
+from .terms import Term
 
 if TYPE_CHECKING:
-    from ..ptx.syntax import Instruction
+    from .lanes import Lanes
+
+_WORD = TYPES["b32"]
 
 
-def active(lanes: Lanes, instruction: Instruction, groups: dict[str, str]) -> None:
-    """activemask."""
-    require_operands(instruction, 1)
-    lanes.write(instruction.operands[0], lanes.all_ones(1), TYPES["b32"])
+@primitive("warps.active_mask")
+def active_mask(lanes: Lanes) -> Term:
+    return Term(lanes, lanes.all_ones(1), _WORD)
 
 
-def shuffle(lanes: Lanes, instruction: Instruction, groups: dict[str, str]) -> None:
-    """shfl: what lanes give each other lies in memory. As in `run/warp.py`."""
-    require_operands(instruction, 4)
-    target, given, *operands = instruction.operands
-    lanes.code.store(layout.VALUES, lanes.read(given, TYPES["b32"])[0])
+@primitive("warps.synchronize")
+def synchronize(mask: Term, lanes: Lanes) -> None:
+    """Those that the mask names are here."""
+
+
+@primitive("warps.shuffle")
+def shuffle(mode: str, a: Term, b: Term, c: Term, lanes: Lanes) -> tuple[Term, Term]:
+    """As in `run/warp.py`."""
+    lanes.store(a.value, layout.VALUES)
     lanes.context.end_stretch()
-    b, c = (lanes.read(one, TYPES["b32"]) for one in operands[:2])
-    low, lane = lanes.constant(31, 4), lanes.at(layout.LANE, False)
-    b, clamp = lanes.each("pand", b, low), lanes.each("pand", c, low)
-    segment = lanes.each("pand", lanes.shifted("psrld", c, 8), low)
-    first = lanes.each("pand", lane, segment)
-    last = lanes.each("por", first, lanes.each("pandn", segment, clamp))
-    mode = groups["mode"]
+    b, c = (_again(a, one).view("i4") for one in (b, c))
+    lane = Term(lanes, lanes.at(layout.LANE, False), TYPES["s32"])
+    b, clamp, segment = b & 31, c & 31, c >> 8 & 31
+    first = lane & segment
+    last = first | clamp & ~segment
     if mode == "up":
-        source = lanes.each("psubd", lane, b)
-        lost = lanes.each("pcmpgtd", last, source)
+        source = lane - b
+        is_lost = last > source
     else:
         if mode == "down":
-            source = lanes.each("paddd", lane, b)
+            source = lane + b
         elif mode == "bfly":
-            source = lanes.each("pxor", lane, b)
+            source = lane ^ b
         else:
-            source = lanes.each("por", first, lanes.each("pandn", segment, b))
-        lost = lanes.each("pcmpgtd", source, last)
-    source = lanes.each("pand", lanes.choose(lost[0], lane, source), low)
-    first_target, second = (target.first, target.second) if isinstance(target, Pair) else (target, None)
-    valid = lanes.inverted(lost)
-    lanes.write(first_target, _picked(lanes, layout.VALUES, source), TYPES["b32"])
-    if second is not None:
-        lanes.write(second, valid, PRED)
-    lanes.context.end_stretch()  # before the next one puts there what lanes give
+            source = first | b & ~segment
+        is_lost = source > last
+    source = is_lost.choose(lane, source) & 31
+    picked, valid = _picked(lanes, layout.VALUES, source), ~is_lost
+    return picked, valid
 
 
-def _picked(lanes: Lanes, offset: int, source: Value) -> Value:
+def _again(beside: Term, x: Term | np.uint32) -> Term:
+    """An operand in the stretch that has begun."""
+    return x.again() if isinstance(x, Term) else beside.constant(x)
+
+
+def _picked(lanes: Lanes, offset: int, source: Term) -> Term:
     """Of an array of 32 bits for each lane what is at `source`; gathering it takes longer."""
-    part = lanes.shifted("psrld", source, 3)
-    result: Value = ()
+    part = source >> 3
+    result: Term | None = None
     for number in range(4):
         eight = lanes.code.load(offset + 32 * number, 0)
-        found = (lanes.code.op("permd", source[0], eight),)  # by the lowest three bits
-        is_there = lanes.each("pcmpeqd", part, lanes.constant(number, 4))
-        result = lanes.choose(is_there[0], found, result) if result else found
+        found = Term(lanes, (lanes.code.op("permd", source.value[0], eight),), _WORD)  # the lowest three bits
+        result = found if result is None else (part == number).choose(found, result)
+    assert result is not None
     return result
 
 
-def vote(lanes: Lanes, instruction: Instruction, groups: dict[str, str]) -> None:
-    require_operands(instruction, 3)
-    lanes.code.bits(lanes.read(instruction.operands[1], PRED)[0])
+@primitive("warps.vote")
+def vote(mode: str, p: Term, mask: Term, lanes: Lanes) -> Term:
+    lanes.code.bits(p.value[0])
     lanes.context.end_stretch()
     lanes.context.out.keep(At(RBX, layout.VOTES), RDX, 4)
-    one = lanes.code.constant(layout.VOTES, 4)
-    mask = lanes.read(instruction.operands[2], TYPES["b32"])
-    yes = lanes.each("pand", (one,), mask)
-    if groups["mode"] == "ballot":
-        lanes.write(instruction.operands[0], yes, TYPES["b32"])
-        return
-    nobody = lanes.each("pcmpeqd", yes, lanes.constant(0, 4))
-    everybody = lanes.each("pcmpeqd", yes, mask)
-    result = {
-        "any": lambda: lanes.inverted(nobody),
-        "all": lambda: everybody,
-        "uni": lambda: lanes.each("por", everybody, nobody),
-    }[groups["mode"]]()
-    lanes.write(instruction.operands[0], result, PRED)
+    mask = _again(p, mask)
+    yes = Term(lanes, (lanes.code.constant(layout.VOTES, 4),), _WORD) & mask
+    if mode == "ballot":
+        return yes
+    return {"any": yes != 0, "all": yes == mask, "uni": (yes == mask) | (yes == 0)}[mode]

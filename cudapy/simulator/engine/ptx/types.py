@@ -17,6 +17,11 @@ class Type(NamedTuple):
     kind: str
 
 
+def register_of(element: str) -> Type:
+    """The type of registers that hold elements of a type of matrices."""
+    return TYPES[element if element in ("f32", "s32", "f64") else "b32"]
+
+
 def _types() -> dict[str, Type]:
     types = {"pred": Type("pred", 1, "?", "p")}
     for size in (1, 2, 4, 8):

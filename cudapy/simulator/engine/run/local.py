@@ -12,7 +12,7 @@ from ..rounding import round_up
 
 if TYPE_CHECKING:
     from ..access import Access, Places
-    from ..aliases import U8, U64, Lanes
+    from ..aliases import U8, U64, Array, DType, Lanes
     from .report import Reporter
     from .threads import Threads
     from .undefined import UndefinedBytes
@@ -58,8 +58,14 @@ class LocalMemory:
         self._data, self._stride = grown.reshape(-1), stride
         self._base = (self._threads.all_lanes * stride).view(np.uint64)
 
-    def grow(self, start: U64, size: U64, lanes: Lanes, number: int) -> U64:
-        """alloca: the end of `size` bytes from `start` on. Raises Fault."""
+    def allocate(
+        self, frame_end: U64, used: U64, size: Array, align: int, dtype: DType, lanes: Lanes, number: int
+    ) -> tuple[Array, U64]:
+        """alloca: the address of `size` bytes behind those that are `used` behind the frame, as `dtype`, and
+        what is used then; they go when the function returns. Raises Fault.
+        """
+        size = size.astype(np.uint64)
+        start = (frame_end + used + np.uint64(align - 1)) & ~np.uint64(align - 1)
         end = start + size
         bad = (end < start) | (end > np.uint64(self._limit))
         if bad.any():
@@ -68,7 +74,7 @@ class LocalMemory:
                 fault.HARDWARE_STACK_ERROR, "Stack overflow", number, lanes, bad, size, more=more
             )
         self.reserve(int(end.max()))
-        return end
+        return start.astype(dtype), end - frame_end
 
     def at(self, a: U64, access: Access, lanes: Lanes) -> Places:
         """The places of addresses, which count from the start of each thread's memory. Raises Fault."""

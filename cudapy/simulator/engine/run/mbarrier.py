@@ -64,13 +64,13 @@ class Mbarriers:
         self._known[index] = False
 
     def change(
-        self, operation: str, index: Index, n: U32 | int, completes: bool, lanes: Lanes, number: int
+        self, operation: str, index: Index, n: U32 | int | None, completes: bool, lanes: Lanes, number: int
     ) -> U64:
-        """Lane after lane; returns the words that they found: the tokens of arrivals."""
+        """Lane after lane, by 1 if `n` is None; returns the words that they found: the tokens of arrivals."""
         words = self._shared.view(_WORD)
         numbers = self._threads.numbers(lanes)
         places = np.broadcast_to(index, numbers.shape)
-        counts = np.broadcast_to(n, numbers.shape).tolist()
+        counts = np.broadcast_to(np.uint32(1) if n is None else n, numbers.shape).tolist()
         change = mbarrier.CHANGES[operation]
         state = {place: int(words[place]) for place in np.unique(places).tolist()}
         old_words = []
@@ -87,6 +87,14 @@ class Mbarriers:
             self._races.arrived(places, odd.astype(np.int64), numbers)
         words[list(state)] = np.array(list(state.values()), np.uint64)
         return np.array(old_words, np.uint64)
+
+    def arrive_after_copies(self, index: Index, is_counted: bool, lanes: Lanes, number: int) -> None:
+        """cp.async.mbarrier.arrive: who waits is not followed. is_counted: it is one of the arrivals that are
+        expected, and not one that is added for it.
+        """
+        self._spaces.wait_for_all_copies(lanes)
+        if is_counted:
+            self.change("arrive", index, None, True, lanes, number)
 
     def is_over(self, index: Index, phase: U64 | U32, lanes: Lanes, number: int) -> Bools:
         """test_wait and try_wait: whether the phase is no longer the barrier's."""

@@ -116,7 +116,12 @@ class Spaces:
     def wait_for_copies(self, max_pending: int, lanes: Lanes) -> None:
         """cp.async.wait_group: all but the last `max_pending` groups of a lane are there."""
         if self.races is not None:
-            self.races.wait_for_copies(lanes, max_pending)
+            self.races.wait_for_copies(lanes, int(max_pending))
+
+    def wait_for_all_copies(self, lanes: Lanes) -> None:
+        """cp.async.wait_all: those of the open group, too."""
+        self.commit_copies(lanes)
+        self.wait_for_copies(0, lanes)
 
     def _copy_some(self, source: U64, size: int, amount: Array, lanes: Lanes, number: int) -> list[Array]:
         numbers = self._threads.numbers(lanes)

@@ -56,6 +56,8 @@ class Tensors:
         tensor: the address of the tensor map; shared: that of the box in shared memory.
         offsets: of windows of pixels how far each is from its first pixel; None for boxes.
         """
+        if form.zeros:
+            offsets = (np.zeros((), np.uint16),) * form.zeros
         signed = [one.view(np.int32) for one in coordinates]
         count = len(signed)
         operands = (tensor, shared, barrier, mask, *signed, *(offsets or ()))

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 _Object = TypeVar("_Object")
 _LAYERED = ("a1d", "a2d", "acube")
+_COORDINATES = {"1d": 1, "2d": 2, "3d": 3, "a1d": 2, "a2d": 3, "cube": 3, "acube": 4}
+"""Of each shape, a layer first among them; vectors may have more."""
+_AXES = {"1d": 1, "2d": 2, "3d": 3, "a1d": 1, "a2d": 2, "cube": 3, "acube": 3}
 _CODES = {"f32": np.dtype("f4"), "u32": np.dtype("u4"), "s32": np.dtype("i4")}
 
 
@@ -38,11 +41,12 @@ class Textures:
         lanes: Lanes,
         number: int,
         level: Array | None = None,
-        slopes: tuple[Array, ...] = (),
+        slopes: tuple[tuple[Array, ...], ...] = (),
     ) -> list[Array]:
         """tex: four arrays of type `kind`."""
         count = len(self._threads.numbers(lanes))
-        wide = [np.broadcast_to(one, (count,)) for one in coordinates]
+        wide = [np.broadcast_to(one, (count,)) for one in coordinates[: _COORDINATES[shape]]]
+        along = [one for part in slopes for one in part[: _AXES[shape]]]
         result = np.zeros((count, 4), _CODES[kind])
         for texture, chosen in self._objects(self._device.textures, handle, lanes, number, "texture"):
             if not texture.data.size or (texture.is_linear and wide[0].dtype.kind == "f"):
@@ -55,7 +59,7 @@ class Textures:
                 values = sampling.sample(texture, levels[0], layer, places)
             else:
                 depth = None if level is None else np.broadcast_to(level, (count,))[chosen]
-                ramps = [np.broadcast_to(one, (count,))[chosen].astype(np.float64) for one in slopes]
+                ramps = [np.broadcast_to(one, (count,))[chosen].astype(np.float64) for one in along]
                 values = _mipmapped(texture, levels, layer, places, depth, ramps)
             result[chosen] = values if kind == "f32" else values.astype(np.int64).astype(_CODES[kind])
         return [np.ascontiguousarray(result[:, place]) for place in range(4)]
@@ -72,7 +76,7 @@ class Textures:
     ) -> list[Array]:
         """tld4."""
         count = len(self._threads.numbers(lanes))
-        wide = [np.broadcast_to(one, (count,)) for one in coordinates]
+        wide = [np.broadcast_to(one, (count,)) for one in coordinates[: _COORDINATES[shape]]]
         result = np.zeros((count, 4), _CODES[kind])
         for texture, chosen in self._objects(self._device.textures, handle, lanes, number, "texture"):
             if not texture.data.size:
@@ -164,12 +168,13 @@ class Textures:
         inside.
         """
         count = len(self._threads.numbers(lanes))
+        coordinates = coordinates[: _COORDINATES[shape]]
         wide = [np.broadcast_to(one, (count,)).astype(np.int64) for one in coordinates]
         for surface, chosen in self._objects(self._device.surfaces, handle, lanes, number, "surface"):
             if not surface.data.size:
                 continue
             chosen_coordinates = [one[chosen] for one in wide]
-            layer = chosen_coordinates.pop(0) if shape in _LAYERED else None
+            layer = chosen_coordinates.pop(0) & 0xFFFFFFFF if shape in _LAYERED else None
             zero = np.zeros(len(chosen_coordinates[0]), np.int64)
             x, y, z = (*chosen_coordinates, zero, zero)[:3]
             z = z if layer is None else layer
@@ -227,7 +232,7 @@ def _split(shape: str, coordinates: list[Array]) -> tuple[I64 | None, list[F64]]
     layer = None
     if shape in _LAYERED:
         layer, *coordinates = coordinates
-        layer = layer.astype(np.int32).astype(np.int64)
+        layer = layer.view(np.int32).astype(np.int64)
     places = [one.astype(np.float64) for one in coordinates]
     if shape.endswith("cube"):
         number, s, t = sampling.face(*places)
