@@ -75,6 +75,24 @@ def keep_bytecode(config: pytest.Config) -> None:
     patch.setattr(sys, "dont_write_bytecode", False)
 
 
+collect_ignore = ["clients"]  # programs, which tests copy and run
+_HERE = Path(__file__).parent
+LONG = {_HERE / line for line in (_HERE / "long_files.txt").read_text().splitlines()[1:]}
+"""The files of tests that take longer than a second."""
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """`-m quick` does not even import the files that take longer than a second."""
+    return True if config.option.markexpr == "quick" and collection_path in LONG else None
+
+
+@pytest.hookimpl(tryfirst=True)  # before tests are selected by their marks
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path not in LONG and item.get_closest_marker("thorough") is None:
+            item.add_marker("quick")
+
+
 def pytest_report_header() -> str:
     why = no_gpu().partition(". ")[0]
     return f"GPU tests: on the simulator ({why})" if why else "GPU tests: on the GPU"

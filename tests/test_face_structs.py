@@ -62,7 +62,7 @@ def test_the_memory_of_an_array_or_a_buffer() -> None:
     ("make", "error", "message"),
     [
         (lambda: nvml.Memory_v2.from_ptr(0), ValueError, "must not be null"),
-        (lambda: nvml.Memory_v2.from_ptr("x"), TypeError, "interpreted as an integer"),
+        (lambda: nvml.Memory_v2.from_ptr("x"), TypeError, "ptr must be an integer, not 'x'"),
         (lambda: cufile.IOEvents.from_ptr(0, 2), ValueError, "must not be null"),
         (lambda: cufile.IOEvents.from_ptr(16, 0), ValueError, "one item or more"),
         (lambda: nvml.Memory_v2.from_ptr(16, True), ValueError, "readonly must be False"),
