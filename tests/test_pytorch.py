@@ -62,6 +62,19 @@ def test_a_mistake_in_a_kernel(program: str, kind: str, kernel: str, place: str,
     assert findings[0]["line"].endswith(place)
 
 
+def test_random_numbers_are_those_of_a_gpu() -> None:
+    """As an H200 with PyTorch 2.11 gave them, and the generator's offset."""
+    done = run(str(FOLDER / "others" / "torch_random.py"))
+    assert done.returncode == 0, done.stderr[-3000:]
+    expected = (FOLDER / "others" / "torch_random_h200.txt").read_text().splitlines()
+    found = done.stdout.splitlines()
+    for one, other in zip(found, expected, strict=True):
+        (name, _, numbers), (same, _, given) = one.partition(": "), other.partition(": ")
+        assert name == same
+        both = [[float(each.rstrip(";")) for each in text.split()] for text in (numbers, given)]
+        assert both[0] == pytest.approx(both[1], rel=2e-5, abs=1e-7), name
+
+
 def test_distributed() -> None:
     """DDP and FSDP in two processes have the losses of one device."""
     done = run("--devices", "2", str(FOLDER / "others" / "torch_distributed.py"))

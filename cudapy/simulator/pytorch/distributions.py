@@ -29,10 +29,14 @@ class Source(Protocol):
 
 def _fill(target: Any, values: Any) -> Any:
     """Fill a tensor, in the order of its memory. values: a flat array."""
-    order = sorted(range(target.dim()), key=lambda axis: -target.stride(axis))
-    place = target.permute(order)
+    place = _in_memory_order(target)
     place.copy_(torch.from_numpy(np.ascontiguousarray(values)).view(place.shape))
     return target
+
+
+def _in_memory_order(tensor: Any) -> Any:
+    """The tensor with its axes in the order of their strides."""
+    return tensor.permute(sorted(range(tensor.dim()), key=lambda axis: -tensor.stride(axis)))
 
 
 def _drawn(source: Source, count: int, unroll: int) -> tuple[Layout, Any]:
@@ -199,17 +203,24 @@ def _bernoulli_out(source: Source, p: Any, generator: Any = None, *, out: Any) -
 
 
 def _kept(source: Source, value: Any, p: float) -> Any:
-    """Which elements dropout keeps, with probability `p`: as many side by side in a thread as fit evenly."""
-    count = value.numel()
-    is_dense = value.is_contiguous() or value.is_non_overlapping_and_dense()
-    together = next(each for each in (4, 2, 1) if count % each == 0) if is_dense else 1
-    layout, drawn = _drawn(source, count, 4)
-    uniforms = philox.uniform(drawn)
-    if together > 1:  # a thread has its numbers one after the other
-        rounds = uniforms.transpose(0, 2, 1).reshape(layout.calls, layout.threads, 4 // together, together)
-        uniforms = rounds.transpose(0, 2, 1, 3)
+    """Which elements dropout keeps, with probability `p`.
+
+    A thread has elements side by side, as many as are 16 bytes, or fewer if they do not come out even.
+    """
+    count, size = value.numel(), value.element_size()
+    together = 16 // size if _in_memory_order(value).is_contiguous() else 1
+    while together > 1 and (count % together or value.data_ptr() % (together * size)):
+        together //= 2
     kept = torch.empty_like(value, dtype=torch.bool)
-    return _fill(kept, layout.dealt(uniforms) < np.float32(p))
+    if together == 1:
+        return _fill(kept, _uniforms(source, count, False) < np.float32(p))
+    layout = Layout(count, 4)
+    rounds = (count - 1) // (layout.threads * together) + 1
+    calls = -(-together // 4)
+    seed, offset = source.take(layout.increment)
+    drawn = philox.uniform(philox.words(seed, offset, np.arange(layout.threads), rounds * calls))
+    of_threads = drawn.reshape(rounds, 4 * calls, layout.threads)[:, :together].transpose(0, 2, 1)
+    return _fill(kept, of_threads.reshape(-1)[:count] < np.float32(p))
 
 
 def _dropped(source: Source, value: Any, p: float) -> tuple[Any, Any]:

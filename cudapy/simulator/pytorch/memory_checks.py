@@ -1,8 +1,8 @@
 """What operators do with memory, for the checks of `python -m cudapy.simulator`.
 
-Memory that was freed is a fault. An operator that computes with bytes that nobody wrote, or brings them to the
-host, is reported, with the line of the program that called it. One that only moves elements moves the undefined
-bits with them.
+Memory that was freed is a fault. An operator that computes with bytes that nobody wrote, or brings them to
+the host, is reported, with the line of the program that called it. One that only moves elements moves the
+undefined bits with them.
 """
 
 from __future__ import annotations
