@@ -186,10 +186,10 @@ def test_packages_of_core_are_in_order() -> None:
 
 ENGINE = PACKAGE / "simulator" / "engine"
 ENGINE_ORDER = (
-    "aliases", "fault", "rounding", "generated", "assembler", "settings", "checks", "address_spaces",
-    "access", "tensor_map", "texture", "memory", "back_ends", "ptx", "arithmetic", "instructions", "compile",
-    "kernel", "device", "coverage", "counters", "progress", "run", "jit", "module", "grids", "face",
-    "__main__", "",
+    "aliases", "classes", "fault", "rounding", "generated", "assembler", "settings", "checks",
+    "address_spaces", "access", "tensor_map", "texture", "memory", "back_ends", "ptx", "arithmetic",
+    "instructions", "compile", "kernel", "device", "coverage", "counters", "progress", "run", "jit",
+    "module", "grids", "face", "__main__", "",
 )  # fmt: skip
 """The files and packages of the engine, each of which imports only those before it; "": its `__init__`."""
 

@@ -57,7 +57,7 @@ def test_a_mistake_in_a_kernel(program: str, kind: str, kernel: str, place: str,
     options = ["--check", "all", "--json", str(found), "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     done = run(*options, f"test_{program}", cwd=tmp_path, TRITON_CACHE_DIR=str(tmp_path / "cache"))
     assert done.returncode, done.stdout[-3000:] + done.stderr[-3000:]
-    findings = json.loads(found.read_text())["findings"]
+    findings = json.loads(found.read_text())
     assert [(each["kind"], each["kernel"]) for each in findings] == [(kind, kernel)]
     assert findings[0]["line"].endswith(place)
 
@@ -88,7 +88,7 @@ def test_ranks_that_wait_for_each_other(tmp_path: Path) -> None:
     program = str(FOLDER / "faulty" / "torch_deadlock.py")
     done = run("--devices", "2", "--check", "all", "--json", str(found), program)
     assert done.returncode, done.stderr[-3000:]
-    reports = [each["report"] for each in json.loads(found.read_text())["findings"]]
+    reports = [each["report"] for each in json.loads(found.read_text())]
     assert len(reports) == 2
     assert all("waits in all_reduce of 4 float32, sum for rank 1" in report for report in reports)
 
@@ -99,7 +99,7 @@ def test_elements_that_nobody_wrote(tmp_path: Path) -> None:
     program = FOLDER / "faulty" / "torch_undefined.py"
     done = run("--check", "all", "--json", str(found), str(program))
     assert done.returncode == 1, done.stderr[-3000:]
-    findings = json.loads(found.read_text())["findings"]
+    findings = json.loads(found.read_text())
     told = [(each["kind"], each["message"].split(":")[2], each["line"]) for each in findings]
     lines = program.read_text().splitlines()
     places = [
@@ -133,7 +133,7 @@ def test_an_extension(
         *options, "test_extension.py", "-k", f"{test}[" if not kind else test, cwd=tmp_path, **variables
     )
     assert bool(done.returncode) == bool(kind), done.stdout[-3000:] + done.stderr[-3000:]
-    findings = json.loads(found.read_text())["findings"]
+    findings = json.loads(found.read_text())
     assert {(each["kind"], each["kernel"], each["line"]) for each in findings} == (
         {(kind, kernel, place)} if kind else set()
     )

@@ -21,7 +21,7 @@ from .process import by_its_copy, enable, install, is_enabled, provide, stand_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .engine import Counts
+    from .engine import Counts, Finding
     from .failures import Failure
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "coverage_report",
     "enable",
     "failing",
+    "findings",
     "install",
     "is_enabled",
     "provide",
@@ -93,6 +94,24 @@ def alive() -> dict[str, int]:
     from .live_objects import live_objects
 
     return live_objects()
+
+
+@by_its_copy
+def findings(*, forget: bool = False) -> list[Finding]:
+    """What was found in the kernels of this process so far, as data: each once for its place.
+
+    A finding has `kind` (its class, or "fault"), `what`, `place` (`kernel`, `function`, `file`, `line`,
+    `ptx_line`, `instruction`), `block` and `thread` of the first thread, `count` and `running` threads,
+    `address`, `size`, `note`, `other` (the other access of a race), and `times`; `str` gives the report.
+
+    forget: begin again afterwards, with nothing found.
+    """
+    from . import found
+
+    every = found.all_of_them()
+    if forget:
+        found.forget()
+    return every
 
 
 @by_its_copy

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 from .._commands.launcher import program, supervisor
-from . import enable, findings, install, is_enabled, write_libraries
-from .options import CHECKS, Options, pair
+from . import enable, install, is_enabled, record, write_libraries
+from .options import CHECKS, RECORD, Options, names, pair
 from .process import set_environment
 from .stderr import say
 
@@ -34,9 +34,10 @@ use the simulator too.
   --seed N                  varies the order in which threads run
   --check CHECK[,CHECK]     races, uninitialized, leaks, or all: look for these, print a summary at the end
                             (with all, leaks alone do not set the exit code)
+  --classes [-]CLASS[,...]  classes of findings to report besides the usual ones, or with "-" not to report
   --error-exitcode N        the exit code if anything is found, kernel faults included (1 with --check);
                             it is 3 where a check could not be completed, or its result not be written
-  --json FILE               write the findings
+  --json FILE               write a list of the findings
   --native                  run a compiled program, linked with libcuda.so.1, or by nvcc with
                             `-cudart shared`
   --write FOLDER            write the libraries, to run compiled programs with LD_LIBRARY_PATH=FOLDER
@@ -61,8 +62,9 @@ def main(arguments: list[str]) -> None:
     elif not arguments:
         program.fail(f"{USAGE}--native needs a program")
     if checks is not None:
-        leaks_fail, checks = checks != ALL, findings.CHECKS if checks == ALL else checks
+        leaks_fail, checks = checks != ALL, record.CHECKS if checks == ALL else checks
         asked |= {CHECKS[name]: True for name in checks if name in CHECKS}
+        asked |= {"findings": RECORD}
     watch = None
     if (checks, code, path) != (None, None, None):
         code = int(checks is not None) if code is None else code
@@ -86,7 +88,7 @@ def _run(arguments: list[str], settings: dict[str, Any], watch: _Watch | None) -
     if watch is None:
         program.run(arguments)
         return
-    findings.note_step(findings.STARTED)
+    record.note_step(record.STARTED)
     try:
         program.run(arguments)
     except SystemExit:
@@ -97,7 +99,7 @@ def _run(arguments: list[str], settings: dict[str, Any], watch: _Watch | None) -
 
 def _tell_if_run(watch: _Watch, program: supervisor.Ended) -> NoReturn:
     """Say what was found, unless the settings did not let the program run."""
-    if program.status and (findings.STARTED, program.pid) not in findings.recorded().steps:
+    if program.status and (record.STARTED, program.pid) not in record.recorded().steps:
         supervisor.end_as(program.status)
     watch.tell(program)
 
@@ -157,7 +159,7 @@ def _failing() -> Iterator[None]:
     try:
         yield
     except (OSError, RuntimeError) as error:
-        program.fail(f"the program cannot be run: {error}", findings.INCOMPLETE)
+        program.fail(f"the program cannot be run: {error}", record.INCOMPLETE)
 
 
 ALL = ("all",)
@@ -181,11 +183,11 @@ class _Watch:
 
     def begin(self) -> None:
         """Record what is found from now on. Raises OSError."""
-        findings.begin("leaks" in self._checks)
+        record.begin("leaks" in self._checks)
 
     def join(self) -> None:
         """This process is the program."""
-        findings.join()
+        record.join()
         self._process = os.getpid()
 
     def ended(self) -> None:
@@ -201,12 +203,12 @@ class _Watch:
             del main[name]  # the end of Python would free it
         gc.collect()
         if is_enabled():
-            findings.note_leaks()
-        findings.note_step(findings.LOOKED_FOR_LEAKS)
+            record.note_leaks()
+        record.note_step(record.LOOKED_FOR_LEAKS)
 
     def tell(self, program: supervisor.Ended) -> NoReturn:
         """Say what was found, and exit for it."""
-        recorded = findings.recorded()
+        recorded = record.recorded()
         for report in recorded.untold():
             say(report)
         problems = self._problems(program, recorded)
@@ -214,27 +216,27 @@ class _Watch:
             problems += self._write(self._path, recorded.findings, problems)
         for problem in problems:
             say(f"the check is incomplete: {problem}")
-        say(findings.summary(recorded.findings, self._checks, bool(problems)))
-        failures = [one for one in recorded.findings if self._leaks_fail or one["kind"] != findings.LEAK]
+        say(record.summary(recorded.findings, self._checks, bool(problems)))
+        failures = [one for one in recorded.findings if self._leaks_fail or one["kind"] != record.LEAK]
         if self._code and (failures or recorded.is_incomplete):
             os._exit(self._code)
         if problems:
-            os._exit(findings.INCOMPLETE)
+            os._exit(record.INCOMPLETE)
         supervisor.end_as(program.status)
 
-    def _problems(self, program: supervisor.Ended, recorded: findings.Recorded) -> list[str]:
+    def _problems(self, program: supervisor.Ended, recorded: record.Recorded) -> list[str]:
         """Why there may be more than what was found."""
         problems = []
         if recorded.is_incomplete:
             problems.append("something was found that could not be recorded")
-        started, looked = ((step, program.pid) in recorded.steps for step in findings.STEPS)
+        started, looked = ((step, program.pid) in recorded.steps for step in record.STEPS)
         if "leaks" in self._checks and program.status == 0 and started and not looked:
             problems.append("leaks were not looked for, as the program ended without its exit handlers")
         return problems
 
     def _write(self, path: str, found: list[dict[str, Any]], problems: list[str]) -> list[str]:
         """Write what was found as JSON; why that was not possible."""
-        result = {"program": self._arguments, "checks": self._checks, "findings": found, "problems": problems}
+        result = [*found, *({"kind": "incomplete", "message": problem} for problem in problems)]
         try:
             with open(path, "w") as file:
                 json.dump(result, file, indent=1)
@@ -269,17 +271,17 @@ def options(arguments: list[str]) -> tuple[dict[str, Any], list[str]]:
         try:
             options[name[2:].replace("-", "_")] = parse(value)
         except ValueError:
-            known = f": there is all, {', '.join(findings.CHECKS)}" if name == "--check" else ""
+            known = f": there is all, {', '.join(record.CHECKS)}" if name == "--check" else ""
             program.fail(f"{USAGE}{name} cannot be {value!r}{known}")
         arguments = rest
     return options, arguments
 
 
 def _checks(text: str) -> tuple[str, ...]:
-    names = tuple(text.split(","))
-    if names != ALL and not set(names) <= set(findings.CHECKS):
+    asked = tuple(text.split(","))
+    if asked != ALL and not set(asked) <= set(record.CHECKS):
         raise ValueError(text)
-    return names
+    return asked
 
 
 def _exit_code(text: str) -> int:
@@ -294,6 +296,7 @@ OPTIONS: dict[str, Callable[[str], Any]] = {
     "--driver-version": pair,
     "--seed": int,
     "--check": _checks,
+    "--classes": names,
     "--error-exitcode": _exit_code,
     "--json": str,
     "--write": str,

@@ -16,7 +16,7 @@ from typing import Any
 
 from .._process import forks
 from .._types.driver.enums import CUlogLevel
-from .findings import note_told, reference
+from .record import note_told, reference
 from .refused import Refused, invalid
 from .stderr import say
 

@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+RAISE, RECORD = "raise", "record"
+MODES = RAISE, RECORD
+"""What becomes of a finding that does not end its kernel: the launch fails, or the program goes on."""
 CHECKS = {"races": "check_races", "uninitialized": "check_uninitialized"}
 """The options that CUDAPY_SIMULATOR_CHECK switches on, by what it may name besides `all`."""
 
@@ -27,6 +30,8 @@ class Options:
     coverage: bool | None = None
     reports: bool | None = None
     timeout: float | None = None
+    findings: str | None = None
+    classes: tuple[str, ...] | None = None
 
     @classmethod
     def from_environment(cls, given: Options) -> Options:
@@ -68,6 +73,29 @@ class Options:
             raise ValueError(f"the simulator has 1 .. 16 devices, not {self.devices}")
         if self.timeout is not None and not 0 <= self.timeout < float("inf"):
             raise _no_timeout(self.timeout)
+        if self.findings not in (None, *MODES):
+            raise ValueError(f"findings is {' or '.join(map(repr, MODES))}, not {self.findings!r}")
+        switched(self.classes or ())
+
+
+def switched(names: tuple[str, ...]) -> frozenset[str]:
+    """The classes of findings that are reported: those by default, with some, and without those that begin
+    with "-". Raises ValueError.
+    """
+    from .engine import CLASSES
+
+    chosen = {name for name, one in CLASSES.items() if one.by_default}
+    for name in names:
+        bare = name.removeprefix("-")
+        if bare not in CLASSES:
+            raise ValueError(f"no class of findings is called {bare!r}; there are {', '.join(CLASSES)}")
+        chosen = chosen - {bare} if bare != name else chosen | {bare}
+    return frozenset(chosen)
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Names between commas."""
+    return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 def variable(name: str) -> str:
@@ -104,11 +132,11 @@ def pair(text: str) -> tuple[int, int]:
 def _checks() -> set[str]:
     """The options that CUDAPY_SIMULATOR_CHECK switches on: those of `all`, or of names between commas."""
     text = os.environ.get(variable("check"), "")
-    asked = [name.strip() for name in text.split(",") if name.strip()]
+    asked = names(text)
     for name in asked:
         if name not in (*CHECKS, "all"):
-            names = ", ".join(("all", *CHECKS))
-            raise ValueError(f"{variable('check')} cannot be {name!r}: there is {names}")
+            known = ", ".join(("all", *CHECKS))
+            raise ValueError(f"{variable('check')} cannot be {name!r}: there is {known}")
     return {*CHECKS.values()} if "all" in asked else {CHECKS[name] for name in asked}
 
 
@@ -143,6 +171,10 @@ def _no_timeout(value: object) -> ValueError:
 
 def _text(value: Any) -> str:
     """An option as its reader takes it."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, tuple) and value and isinstance(value[0], str):
+        return ",".join(value)
     if isinstance(value, tuple):
         return ".".join(map(str, value))
     return str(value) if isinstance(value, float) else str(int(value))
@@ -158,5 +190,7 @@ _READERS: dict[str, Callable[[str, str], Any]] = {
     "coverage": _switch,
     "reports": _switch,
     "timeout": _seconds,
+    "findings": lambda _, text: text,
+    "classes": lambda _, text: names(text),
 }
 """How the text of a variable becomes the value of an option."""

@@ -51,6 +51,8 @@ def enable(
     reports: bool | None = None,
     driver_version: tuple[int, int] | None = None,
     timeout: float | None = None,
+    findings: str | None = None,
+    classes: tuple[str, ...] | None = None,
 ) -> None:
     """Make the simulator the driver of this process. Call it before the first call of any CUDA function.
 
@@ -66,9 +68,13 @@ def enable(
     driver_version: the CUDA version that the driver reports, such as (12, 4): functions that came later
         are not there. By default it is the newest that cudapy knows.
     timeout: seconds after which a kernel fails, with a report of where its threads are; 0, the default: none.
+    findings: what becomes of a race, or another finding that does not end its kernel: "raise", the default,
+        has the launch fail once it has run; "record" prints it, and the program goes on (see `findings`).
+    classes: the classes of findings to report besides those by default, or with "-" before the name, not to.
 
     Settings that are not given come from the environment: CUDAPY_SIMULATOR_DEVICES, _SEED,
-    _COMPUTE_CAPABILITY, _CHECK_RACES, _CHECK_UNINITIALIZED, _COVERAGE, _REPORTS, _DRIVER_VERSION or _TIMEOUT.
+    _COMPUTE_CAPABILITY, _CHECK_RACES, _CHECK_UNINITIALIZED, _COVERAGE, _REPORTS, _DRIVER_VERSION, _TIMEOUT,
+    _FINDINGS or _CLASSES.
     CUDAPY_SIMULATOR_CHECK=all switches both checks on, `races` or `uninitialized` one of them. Raises
     RuntimeError if this process has called another driver or has other devices already, ValueError for
     settings that make no sense.
@@ -220,7 +226,9 @@ def _require_same_hardware(given: Options) -> None:
 
 def _apply(options: Options) -> None:
     """Use those options that may change while there are devices."""
+    from . import found
     from .engine import settings
+    from .options import switched
     from .streams.work import Faults
 
     for name in ("seed", "timeout", "check_races", "check_uninitialized", "coverage"):
@@ -229,6 +237,11 @@ def _apply(options: Options) -> None:
             setattr(settings.current, name, value)
     if options.reports is not None:
         Faults.prints = options.reports
+        found.set_prints(options.reports)
+    if options.findings is not None:
+        found.set_mode(options.findings)
+    if options.classes is not None:
+        settings.current.classes = switched(options.classes)
 
 
 def _share(other: Offer) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,17 +15,14 @@ from typing import Any
 
 import pytest
 
-from cudapy.simulator import findings
+from cudapy.simulator import found, record
 from cudapy.simulator.streams import work
 
 from .test_shared import REPOSITORY, has_entry_point, pytestmark
 
 __all__ = ["pytestmark"]
 
-PROGRAM = '''
-import atexit, os, resource, subprocess, sys, threading
-from cudapy import driver
-
+PTX = '''
 PTX = b"""
 .version 7.0
 .target sm_70
@@ -57,7 +55,12 @@ PTX = b"""
     ret;
 }
 """
+'''
+PROGRAM = """
+import atexit, os, resource, subprocess, sys, threading
+from cudapy import driver
 
+PTX_HERE
 class Freed:
     def __init__(self, pointer): self.pointer = pointer
     def __del__(self): driver.cuMemFree(self.pointer)
@@ -106,12 +109,12 @@ else:
     kept = main(*sys.argv[1:])
     if sys.argv[-1] == "fails":
         sys.exit(3)
-'''
+""".replace("PTX_HERE", PTX)
 
 
 def run(
     folder: Path, options: list[str], *arguments: str, **environment: str
-) -> tuple[int, str, dict[str, Any]]:
+) -> tuple[int, str, list[dict[str, Any]]]:
     """The exit code, the last line on stderr, and what --json says."""
     done = start(folder, [*options, "--json", str(folder / "found.json")], *arguments, **environment)
     assert "late handler" in done.stdout, done.stderr
@@ -147,11 +150,10 @@ def test_what_is_found(tmp_path: Path, what: str, kind: str, words: str) -> None
     assert (code, last) == (
         1, f"cudapy simulator: {words} (checked: faults, races, uninitialized, leaks)",
     )  # fmt: skip
-    one = found["findings"][0]
+    one = found[0]
     assert one["kind"] == kind
     assert one["report"].startswith(one["message"])
     assert kind == "leak" or (one["kernel"] == what and one["ptx_line"] > 4 and "thread" in one["threads"])
-    assert found["program"] == [str(tmp_path / "program.py"), what]
 
 
 @pytest.mark.parametrize(
@@ -194,7 +196,7 @@ def test_a_library_that_does_not_run_on_the_simulator(tmp_path: Path, check: str
     )  # fmt: skip
     assert done.returncode == 1 and done.stderr.count("linked statically") == 1
     assert "cudapy simulator: 1 library that does not run on the simulator (checked: faults, " in done.stderr
-    (finding,) = json.loads((tmp_path / "found.json").read_text())["findings"]
+    (finding,) = json.loads((tmp_path / "found.json").read_text())
     assert finding["kind"] == "refusal" and "linked statically" in finding["message"]
 
 
@@ -209,6 +211,67 @@ def test_a_test_with_a_library_that_does_not_run_on_the_simulator(tmp_path: Path
     )  # fmt: skip
     assert done.returncode == 1 and "1 failed, 1 passed" in done.stdout, done.stdout
     assert "linked statically" in done.stdout
+
+
+def test_a_test_with_a_race(tmp_path: Path) -> None:
+    """It fails, and the next one has fresh findings; the context goes on."""
+    (tmp_path / "test_it.py").write_text(f"""{PTX}
+import pytest
+from cudapy.core import Device, LaunchConfig, ObjectCode, launch
+@pytest.fixture(scope="session")
+def dev():
+    device = Device()
+    device.set_current()
+    return device
+@pytest.mark.parametrize("threads", [64, 1, 32])
+def test_it(dev, threads):
+    stream = dev.create_stream()
+    buffer = dev.allocate(4, stream)
+    kernel = ObjectCode.from_ptx(PTX).get_kernel("race")
+    launch(stream, LaunchConfig(grid=1, block=threads), kernel, buffer)
+    stream.sync()
+""")
+    options = ["-p", "no:cacheprovider", "-n", "0", f"--rootdir={tmp_path}", "--cuda-simulator"]
+    if not has_entry_point():
+        options = ["-p", "cudapy.simulator.pytest_plugin", *options]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *options, "--cuda-check=races", str(tmp_path)],
+        capture_output=True, text=True, cwd=REPOSITORY, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1 and "2 failed, 1 passed" in done.stdout, done.stdout
+    assert "Race in __shared__ memory" in done.stdout and "test_it[1]" not in done.stdout
+
+
+GOES_ON = """
+import numpy as np
+from cudapy import simulator
+from cudapy.core import Device, LaunchConfig, ObjectCode, launch
+simulator.enable(check_races=True, findings="record", reports=False, classes=CLASSES)
+device = Device()
+device.set_current()
+stream = device.create_stream()
+buffer = device.allocate(4, stream)
+kernel = ObjectCode.from_ptx(PTX).get_kernel("race")
+for threads in (64, 64):
+    launch(stream, LaunchConfig(grid=1, block=threads), kernel, buffer)
+    stream.sync()
+for one in simulator.findings(forget=True):
+    print(one.kind, one.place.kernel, one.place.ptx_line, one.thread, one.other.thread, one.times)
+print(simulator.findings())
+"""
+
+
+@pytest.mark.parametrize(("classes", "count"), [("()", 2), ("('-race', '-warp')", 0)])
+def test_findings_as_data(tmp_path: Path, classes: str, count: int) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PTX + GOES_ON.replace("CLASSES", classes)],
+        capture_output=True, text=True, cwd=REPOSITORY, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    *found, nothing = done.stdout.splitlines()
+    assert len(found) == count and nothing == "[]"
+    for one in found:
+        assert re.fullmatch(r"(race|warp) race \d+ \(\d+, 0, 0\) \(\d+, 0, 0\) 2", one)
 
 
 FOUND = "cudapy simulator: 1 fault (checked: faults, races)"
@@ -240,7 +303,7 @@ def test_a_fault_is_told_whatever_the_program_does(tmp_path: Path, starts: tuple
     done = start(tmp_path, ["--check=races", "--json", "found.json"], *starts, "outside", *how.split(" ", 1))
     assert (done.returncode, done.stderr.splitlines()[-1]) == (1, FOUND), done.stderr
     assert done.stderr.count("Invalid __global__ write of 4 bytes") == 1
-    (finding,) = json.loads((tmp_path / "found.json").read_text())["findings"]
+    (finding,) = json.loads((tmp_path / "found.json").read_text())
     assert finding["kind"] == "fault"
 
 
@@ -362,7 +425,7 @@ def test_a_check_that_there_is_not() -> None:
 def test_the_summary_counts() -> None:
     found = [{"kind": kind, "bytes": 3} for kind in ("leak", "leak", "race", "fault", "fault")]
     assert (
-        findings.summary(found, ("leaks",)) == "2 leaks of 6 bytes, 1 race, 2 faults (checked: faults, leaks)"
+        record.summary(found, ("leaks",)) == "2 leaks of 6 bytes, 1 race, 2 faults (checked: faults, leaks)"
     )
 
 
@@ -371,7 +434,7 @@ def test_a_fault_is_recorded_before_anybody_meets_it(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(work.Faults, "prints", True)
     owner = work.Faults()
     met: list[object] = []
-    monkeypatch.setattr(findings, "note", lambda *_, **__: met.append(owner.error))
+    monkeypatch.setattr(found, "note", lambda *_, **__: met.append(owner.error))
     monkeypatch.setattr(work.log, "report", lambda *_: met.append(owner.error))  # type: ignore[attr-defined]
     owner.fail("CUDA_ERROR_ILLEGAL_ADDRESS", "outside")
     assert met == [None, None]

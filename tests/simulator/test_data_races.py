@@ -64,5 +64,5 @@ def test_order_that_batches_of_blocks_pass_on(machine: Machine, monkeypatch: pyt
     """A block reads what one that ran before it has published, or has only written."""
     monkeypatch.setattr(settings.current, "batch", 64)
     run(machine, "published", 1)
-    with pytest.raises(Fault, match="a thread of a block that ran before"):
+    with pytest.raises(Fault, match=r"the other is block \(0,0,0\) thread \(\d+,0,0\), write in published"):
         run(machine, "published", 0)

@@ -280,7 +280,9 @@ extern "C" __global__ void all_but_a_byte(int *out)
     int t = threadIdx.x;
     if (t != BYTE) s[t] = 1;
     __syncthreads();
-    out[t] = ((int *)s)[t % 16] + ((int4 *)s)[t % 4].x;
+    int a = ((int *)s)[t % 16];
+    int b = ((int4 *)s)[t % 4].x;
+    out[t] = a + b;
 }
 extern "C" __global__ void all_but_one(int *out)
 {

@@ -20,6 +20,8 @@ ALL = Options(
     coverage=True,
     reports=False,
     timeout=0.5,
+    findings="record",
+    classes=("equal", "-warp"),
 )
 
 

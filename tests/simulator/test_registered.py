@@ -282,6 +282,6 @@ def test_what_is_found_in_a_native_program(program: Path, tmp_path: Path) -> Non
     assert "program.cu:29" in err and err.endswith(
         "cudapy simulator: 1 fault (checked: faults, races, uninitialized, leaks)\n"
     )
-    assert [one["kind"] for one in json.loads(found.read_text())["findings"]] == ["fault"]
+    assert [one["kind"] for one in json.loads(found.read_text())] == ["fault"]
     code, out, err = native(program, "--check=leaks")
     assert code == 1 and err == ("cudapy simulator: 1 leak of 40000 bytes (checked: faults, leaks)\n")

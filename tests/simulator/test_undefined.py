@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from cudapy.simulator.engine import settings
-from cudapy.simulator.engine.fault import Fault, Report
+from cudapy.simulator.engine.fault import Fault, Finding
 from cudapy.simulator.engine.module import Module
 
 from .checked.undefined import NAMES, SOURCE
@@ -35,7 +35,7 @@ def module(nvrtc: ModuleType, machine: Machine, check: None) -> Module:
     return machine.load(SOURCE)
 
 
-def reports(machine: Machine, module: Module, name: str) -> tuple[Report, ...]:
+def reports(machine: Machine, module: Module, name: str) -> tuple[Finding, ...]:
     """What is found in a kernel of 32 threads: 32 bytes with ones, memory that nobody wrote, and a result."""
     given = machine.array(np.ones(32, np.uint8)), np.uint64(machine.memory.allocate(512))
     try:

@@ -14,12 +14,14 @@ from ..._types.driver.enums import CUlaunchAttributeID as Attribute
 from ..._types.driver.handles import CUkernel
 from ..._types.driver.structs import CUDA_KERNEL_NODE_PARAMS, CUlaunchAttributeValue
 from ..._types.runtime.enums import cudaError_t
+from .. import found
 from ..addresses import Pointer
 from ..devices.context import Context
 from ..devices.occupancy import blocks_per_multiprocessor, largest_cluster
 from ..engine import Fault, launch
 from ..handles import find
 from ..library import provides
+from ..options import RAISE
 from ..refused import Refused, invalid, unsupported
 from ..streams.event import Event
 from ..streams.kernel_time_slices import KernelTimeSlices
@@ -211,6 +213,7 @@ class KernelLaunch(Operation):
             origin=self.context,
             pause=_time_slices.pause_of(faults),
             is_interrupted=is_interrupted,
+            record=None if found.mode() == RAISE else found.keep_and_tell,
         )
         try:
             with _time_slices:
@@ -225,6 +228,7 @@ class KernelLaunch(Operation):
                     device=device,
                 )
         except Fault as fault:
+            found.add(fault.findings)
             raise Refused(CUresult(fault.status).name, readable_in(fault.report)) from None
         for event in self._events:
             record = event.begin()

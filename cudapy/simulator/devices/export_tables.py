@@ -6,7 +6,7 @@ import ctypes
 import os
 import sys
 
-from .. import findings
+from .. import record
 from ..addresses import Pointer
 from ..library import provides
 from ..refused import unsupported
@@ -40,7 +40,7 @@ def cuGetExportTable(pExportTableId: Pointer) -> int:
     )
     if path not in _told:
         _told.add(path)
-        findings.note_refusal(path or sys.argv[0], reason)
+        record.note_refusal(path or sys.argv[0], reason)
     raise unsupported(reason)
 
 

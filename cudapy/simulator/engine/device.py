@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from .aliases import Dim3
+    from .fault import Finding
     from .module import Function
     from .texture import Surface, Texture
 
@@ -95,6 +96,8 @@ class Device:
     """Called with what is told while a kernel runs: that all its threads wait for a write that no thread
     makes.
     """
+    record: Callable[[tuple[Finding, ...]], None] | None = None
+    """What is called with the findings of a launch, which then does not fail for them."""
 
     def heap_allocate(self, size: int) -> int:
         """The address of memory of the heap of kernels, or 0."""

@@ -9,10 +9,11 @@ if int(numpy.__version__.partition(".")[0]) < 2:
 
 from . import back_ends, coverage, fault, settings
 from .aliases import U8, Array
+from .classes import CLASSES
 from .counters import Counters
 from .coverage import Counts
 from .device import Answers, Device
-from .fault import Fault, Place, Report
+from .fault import Fault, Finding, OtherAccess, Place
 from .grids import launch
 from .memory import LAZY, POISON, UNDEFINED, Member, Memory
 from .module import Function, Module, PTXError
@@ -21,6 +22,7 @@ from .tensor_map import TensorMap
 from .texture import Surface, Texture
 
 __all__ = [
+    "CLASSES",
     "DEVICE_RUNTIME",
     "LAZY",
     "POISON",
@@ -32,13 +34,14 @@ __all__ = [
     "Counts",
     "Device",
     "Fault",
+    "Finding",
     "Function",
     "Member",
     "Memory",
     "Module",
+    "OtherAccess",
     "PTXError",
     "Place",
-    "Report",
     "Surface",
     "TensorMap",
     "Texture",

@@ -39,19 +39,43 @@ class Place:
     """The source file, where the PTX has line numbers of it (`-lineinfo`)."""
     line: int | None = None
 
+    @property
+    def shown_file(self) -> str:
+        """The source file, as it was given."""
+        return relative(self.file or "")
+
     def __str__(self) -> str:
         text = f"in {self.kernel}"
         if self.function != self.kernel:
             text += f", in {self.function}"
         if self.file is not None:
-            text += f", {relative(self.file)}:{self.line}"
+            text += f", {self.shown_file}:{self.line}"
         return f"{text}, PTX line {self.ptx_line}: {self.instruction}"
 
 
 @dataclass(frozen=True)
-class Report:
+class OtherAccess:
+    """The access with which another one races."""
+
+    place: Place
+    verb: str
+    """read, write or atomic."""
+    block: Dim3
+    thread: Dim3
+    is_same: bool = False
+    """It is the same instruction, which several threads ran at once."""
+
+    def __str__(self) -> str:
+        text = f"the other is {thread_name(self.block, self.thread)}"
+        return text if self.is_same else f"{text}, {self.verb} {self.place}"
+
+
+@dataclass(frozen=True)
+class Finding:
     """What an instruction must not do, and who did it."""
 
+    kind: str
+    """"fault", or its class: see `classes`."""
     what: str
     """Such as "Invalid __global__ write"."""
     place: Place
@@ -69,15 +93,21 @@ class Report:
     """Bytes of the access; 0 if it is none."""
     note: str = ""
     """What lies near the address, or another hint."""
+    other: OtherAccess | None = None
+    times: int = 1
+    """How often an instruction did it, for threads side by side."""
+
+    def threads(self) -> str:
+        """Who did it: the first thread, and how many more."""
+        others = f" and {self.count - 1} more of {self.running} in this instruction" if self.count > 1 else ""
+        return f"{thread_name(self.block, self.thread)}{others}"
 
     def __str__(self) -> str:
         what = f"{self.what} of {self.size} bytes" if self.size else self.what
-        others = f" and {self.count - 1} more of {self.running} in this instruction" if self.count > 1 else ""
-        lines = [what, str(self.place), f"by {thread_name(self.block, self.thread)}{others}"]
+        lines = [what, str(self.place), f"by {self.threads()}"]
         if self.address is not None:
             lines.append(f"address {self.address:#x}")
-        if self.note:
-            lines.append(self.note)
+        lines += [str(one) for one in (self.other, self.note) if one]
         if self.place.file is None:
             lines.append("compile with lineinfo=True to see the line of the source")
         return "\n    ".join(lines)
@@ -86,14 +116,15 @@ class Report:
 class Fault(Exception):
     """A kernel did what it must not."""
 
-    def __init__(self, status: int, *reports: Report | str) -> None:
+    def __init__(self, status: int, *reports: Finding | str) -> None:
         report = BETWEEN.join(map(str, reports))
         super().__init__(report)
         self.status = status
         """The number of the CUresult that a program sees."""
+        self.reports = reports
         self.report = report
         """What, where, which thread and which address, in lines for people."""
-        self.findings = tuple(one for one in reports if isinstance(one, Report))
+        self.findings = tuple(one for one in reports if isinstance(one, Finding))
         """The report as data, one for each instruction to blame; none for deadlocks and timeouts."""
         self.details = self.findings[0] if self.findings else None
         """The first of them."""

@@ -59,7 +59,8 @@ def launch(
         `settings.current.machine_code` says. Without "numpy" the other takes over at once, and not after a
         while; what it does not support runs on NumPy in any case.
 
-    What kernels print goes to file descriptor 1 when the launch ends. Raises Fault; TypeError for arguments
+    What kernels print goes to file descriptor 1 when the launch ends. What the checks find goes to
+    `device.record` then, or is a Fault. Raises Fault; TypeError for arguments
     that do not fit.
     """
     _keep_freed_memory()
@@ -86,10 +87,17 @@ def launch(
     try:
         with device.memory.in_use(), np.errstate(all="ignore"):
             _run_with_children(_Grid(run, cooperative))
-        run.findings.raise_fault()
+        if (found := run.findings.all()) and device.record is None:
+            raise Fault(fault.LAUNCH_FAILED, *found)
     except RecursionError as error:
         raise Fault(fault.LAUNCH_FAILED, f"{kernel.name}: {error}") from error
+    except Fault as error:
+        if device.record is not None or error.findings == run.findings.all():
+            raise
+        raise Fault(error.status, *error.reports, *run.findings.all()) from None
     finally:
+        if device.record is not None and (found := run.findings.all()):
+            device.record(found)
         if run.output:
             sys.stdout.flush()
             _write("".join(run.output).encode())

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 
+from .classes import DEFAULT
+
 MACHINE_CODE = "CUDAPY_SIMULATOR_MACHINE_CODE"
 WHEN = ("auto", "always", "never")
 """What that variable may be."""
@@ -29,6 +31,8 @@ class Settings:
     """Report reads of memory that nobody wrote. Set it before the memory is allocated."""
     coverage: bool = False
     """Count how often each line and branch runs."""
+    classes: frozenset[str] = DEFAULT
+    """What the checks report, of `classes.CLASSES`."""
     timeout: float = 0.0
     """Seconds after which a launch fails; 0: never."""
     machine_code: str = field(default_factory=_machine_code)

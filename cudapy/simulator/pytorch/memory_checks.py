@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from .. import findings
+from .. import record
 from ..engine import settings
 from ..memory.allocations import table
 from ..stderr import say
@@ -66,7 +66,7 @@ def _require(name: str, address: int, size: int) -> None:
         what = f"memory that is not allocated, near {allocation or table.nearest(address)!r}"
     line = calling_line()
     report = f"aten::{name}: a tensor of {size} bytes at {address:#x} lies in {what}\n    called at {line}"
-    findings.note(findings.FAULT, report, line=line)
+    record.note(record.FAULT, report, line=line)
     raise RuntimeError(report)
 
 
@@ -184,7 +184,7 @@ def _report(name: str, tensor: Any) -> None:
         f" {tensor.data_ptr():#x}"
     )
     report += f"\n    called at {line}" if line else ""
-    findings.note(findings.UNINITIALIZED, report, line=line)
+    record.note(record.UNINITIALIZED, report, line=line)
     if say(report):
-        findings.note_told(report)
+        record.note_told(report)
     undefined_elements(tensor)[...] = 0

@@ -65,7 +65,7 @@ def adopt(path: str) -> None:
     If the process is not Python's, which then has no command line, it ends without Python's end: what that
     prints is printed at the process'.
     """
-    from .. import findings
+    from .. import record
 
     with _lock:
         handle = ctypes.CDLL(path)
@@ -80,7 +80,7 @@ def adopt(path: str) -> None:
             is_first = first is not None and first._handle == handle._handle
             _take("driver" if is_first else path, handle)
         if not sys.orig_argv and not _at_exit:
-            findings.note_step(findings.STARTED)
+            record.note_step(record.STARTED)
             _at_exit.append(ctypes.CFUNCTYPE(None, ctypes.c_void_p)(partial(_end, os.getpid())))
             ctypes.CDLL(None)["__cxa_atexit"](_at_exit[0], None, None)
     install()
@@ -91,12 +91,12 @@ _at_exit: list[Any] = []
 
 def _end(process: int, _: object) -> None:
     """At the end of a process that is not Python's. process: the one that has allocated, not a fork of it."""
-    from .. import findings
+    from .. import record
     from ..log import log
 
     log.tell()
     if os.getpid() == process:
-        findings.note_leaks_if_asked()
+        record.note_leaks_if_asked()
 
 
 def _take(key: str, handle: ctypes.CDLL | None) -> None:

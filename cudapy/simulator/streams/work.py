@@ -27,7 +27,7 @@ from functools import partial
 from typing import Any
 
 from ..._process import forks
-from .. import findings, mistakes
+from .. import found, mistakes
 from ..engine import fault
 from ..gc_pause import gc_pause
 from ..interrupts import Left, has_come, leave
@@ -440,7 +440,7 @@ class Faults:
                 return
             # who sees the error, and ends for it, finds the report in its place
             for one in report.split(fault.BETWEEN):
-                findings.note(findings.kind_of(one), one, status=status)
+                found.note(one, status)
             log.report(report, Faults.prints)
             self.lose(Refused(status, report))
 

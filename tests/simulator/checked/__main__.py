@@ -121,13 +121,11 @@ def sanitized(sanitizer: str, tool: str) -> dict[str, str]:
     """What a tool says of each kernel, by name and variant."""
     found: dict[str, str] = {}
     names = [*TOOLS[tool]]
-    more = ["--track-unused-memory", "no"] if tool == "initcheck" else []
     while names:
         command = [
             sanitizer,
             "--tool",
             tool,
-            *more,
             sys.executable,
             "-m",
             "tests.simulator.checked",
@@ -180,8 +178,10 @@ def main(arguments: list[str]) -> None:
     if arguments[:1] == ["--child"]:
         child(arguments[1:])
     elif arguments[:1] == ["--gpu"]:
-        found = {tool: sanitized(arguments[1], tool) for tool in TOOLS}
-        RESULTS.write_text(json.dumps(found, indent=1) + "\n")
+        found: dict[str, dict[str, str]] = {}
+        for tool in TOOLS:
+            found[tool] = sanitized(arguments[1], tool)
+            RESULTS.write_text(json.dumps(found, indent=1) + "\n")
         for tool, of_kernels in found.items():
             for kernel, text in of_kernels.items():
                 print(f"{tool} {kernel}: {text or '-'}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeAlias
 import numpy as np
 
 from .. import fault, settings
+from ..classes import BARRIER
 from ..fault import Fault
 from .arguments import function_number
 from .barrier import Barriers, Released, Waiting
@@ -117,7 +118,7 @@ class BarrierSync:
                 more = f"others of the warp wait {there}; all of a warp come to the same bar.sync"
                 text = f"A barrier ({barrier}) in divergent code"
                 where = function_number(waiting.function, block)
-                self._batch.report.find(text, where, waiting.lanes, bad, more=more)
+                self._batch.report.find(BARRIER, text, where, waiting.lanes, bad, more=more)
 
     def _release(self) -> None:
         released = self._barriers.release()
@@ -147,7 +148,7 @@ class BarrierSync:
             report = self._batch.report
             report.function = function
             text = f"A barrier ({released.barrier}) that not all threads of the block reach"
-            report.find(text, where, lanes, bad, more=more)
+            report.find(BARRIER, text, where, lanes, bad, more=more)
 
     def arrive_at_cluster(
         self, following: Key, function: CompiledFunction, block: Block, lanes: Lanes

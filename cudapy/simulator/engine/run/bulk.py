@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import fault
 from ..access import ATOMIC, READ, VERBS, WRITE, accessed
+from ..classes import UNINITIALIZED
 from ..memory import UNDEFINED
 from ..ptx.types import TYPES
 from .atomic import combiner
@@ -182,7 +183,9 @@ class Bulk:
         pieces = undefined.view(np.uint8).reshape(-1, whole or 1)
         if not whole or (pieces == UNDEFINED).all(1).any():
             text = f"Read of {memory} memory that nobody wrote"
-            self._report.find(text, number, np.array([lane]), True, np.uint64(address), undefined.nbytes)
+            self._report.find(
+                UNINITIALIZED, text, number, np.array([lane]), True, np.uint64(address), undefined.nbytes
+            )
 
     def _global_bytes(
         self, lane: int, address: int, size: int, number: int, mode: int

@@ -408,6 +408,11 @@ class HappensBefore:
         self.clock[lane], self._has_clocks = before, had
         return result
 
+    def are_of_one_warp(self, lane: int, thread: int) -> bool:
+        """Whether a lane and a thread of the launch are of one warp."""
+        other = thread - self._first_thread
+        return other >= 0 and bool(self._threads.warps[lane] == self._threads.warps[other])
+
     def block_of(self, lane: int) -> int:
         """The position in the launch of a lane's block."""
         return int(self._threads.blocks[lane]) + self._first_block

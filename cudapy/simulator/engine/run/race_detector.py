@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..access import ATOMIC, READ, VERBS, WRITE
+from ..classes import COPY, EQUAL, FENCE, RACE, SCOPE, VOLATILE, WARP
+from ..fault import OtherAccess
 from .async_copies import AsyncCopies
 from .clocks import CLUSTER, CTA, GPU, SCOPES, Clocks, HappensBefore
 from .pending import Pending
@@ -321,7 +323,10 @@ class RaceDetector:
             if mine.scope and theirs.scope:
                 chosen = self._outside(chosen, min(mine.scope, theirs.scope), seen.lanes[others], thread)
             if seen.stored is not None and theirs.mode == WRITE and len(chosen):
-                chosen = chosen[seen.stored.changes(others[chosen])]
+                changes = seen.stored.changes(others[chosen])
+                equal, chosen = chosen[~changes], chosen[changes]
+                if len(equal):
+                    self._tell(seen, mine, theirs, others[equal], thread[equal], when[equal], are_equal=True)
             if len(chosen):
                 self._tell(seen, mine, theirs, others[chosen], thread[chosen], when[chosen])
 
@@ -353,10 +358,12 @@ class RaceDetector:
         if not len(first):
             return
         different = np.ones(len(first), bool) if seen.stored is None else seen.stored.differ(first, second)
-        first, second = first[different], second[different]
-        if len(first):
-            other = self._happens.thread(seen.lanes[first])
-            self._tell(seen, mine, mine, second, other, np.zeros_like(other))
+        other = self._happens.thread(seen.lanes[first])
+        for chosen in (different, ~different):
+            if chosen.any():
+                times = np.zeros(np.count_nonzero(chosen), np.int64)
+                are_equal = chosen is not different
+                self._tell(seen, mine, mine, second[chosen], other[chosen], times, are_equal)
 
     # What is passed on by strong accesses.
 
@@ -418,8 +425,20 @@ class RaceDetector:
 
     # What is told.
 
-    def _tell(self, seen: _Seen, mine: Site, theirs: Site, positions: I64, threads: I64, times: I64) -> None:
-        """Report a race of lanes at positions with other threads' accesses."""
+    def _tell(
+        self,
+        seen: _Seen,
+        mine: Site,
+        theirs: Site,
+        positions: I64,
+        threads: I64,
+        times: I64,
+        are_equal: bool = False,
+    ) -> None:
+        """Report a race of lanes at positions with other threads' accesses.
+
+        are_equal: what is written is there already.
+        """
         modes = theirs.mode, mine.mode
         same = theirs is mine and not times.any()
         if same:
@@ -428,44 +447,52 @@ class RaceDetector:
             what = "write after read"
         else:
             what = f"{VERBS[mine.mode]} after {VERBS[theirs.mode]}"
-        other = f"the other is {self._name(int(threads[0]))}"
-        if not same:
-            other += f", {VERBS[theirs.mode]} {self._place(theirs)}"
-        first = int(positions[0])
-        text = f"Race in __{seen.space}__ memory ({what})"
-        more = (
-            f"{other}\n    {self._why(mine, theirs, int(seen.lanes[first]), int(threads[0]), int(times[0]))}"
-        )
+        lane, thread, time = int(seen.lanes[int(positions[0])]), int(threads[0]), int(times[0])
+        kind = self._class(mine, theirs, lane, thread, time)
+        why = "the values are equal" if are_equal else self._why(kind, lane, thread)
+        place = place_of(self._report.kernel_name, theirs.function, theirs.instruction)
+        other = OtherAccess(place, VERBS[theirs.mode], *self._threads.of_launch(thread), same)
         bad = np.zeros(len(seen.lanes), bool)
         bad[positions] = True
-        self._find(seen, text, bad, more, theirs.instruction.line)
+        text = f"Race in __{seen.space}__ memory ({what})"
+        self._find(EQUAL if are_equal else kind, seen, text, bad, why, other)
 
-    def _why(self, mine: Site, theirs: Site, lane: int, thread: int, time: int) -> str:
-        """What does not order two accesses, and what would."""
-        same_block = self._happens.block_of(lane) == thread // self._threads.per_block
+    def _class(self, mine: Site, theirs: Site, lane: int, thread: int, time: int) -> str:
+        """The class of a race: see `classes`."""
         if mine.scope and theirs.scope:
-            return "the scope of one of the accesses does not include the other thread"
+            return SCOPE
+        if any("volatile" in site.instruction.opcode for site in (mine, theirs)):
+            return VOLATILE
         if time and self._happens.would_know(lane, thread, time):
-            return "this thread has read a flag, but made no fence (acquire) after it"
+            return FENCE
+        return WARP if time and self._happens.are_of_one_warp(lane, thread) else RACE
+
+    def _why(self, kind: str, lane: int, thread: int) -> str:
+        """What does not order two accesses, and what would."""
+        if kind == SCOPE:
+            text = "the scope of one of the accesses does not include the other thread"
+            return f"{text}: that of the device does (no _block, .gpu)"
+        if kind == FENCE:
+            text = "this thread has read a flag, but made no fence (acquire) after it"
+            return f"{text}: __threadfence() or ld.acquire would order the accesses"
+        if kind == WARP:
+            return "no barrier lies between them: __syncwarp() would order them"
         if self._order.locations or self._happens.has_fences:
-            return "no barrier of both threads, and no release that the other acquires, lies between them"
-        return f"no barrier lies between them{'' if same_block else ': threads of two blocks'}"
+            text = "no barrier of both threads, and no release that the other acquires, lies between them"
+            return f"{text}: __threadfence() before the flag is set, and after it was read, would order them"
+        if self._happens.block_of(lane) == thread // self._threads.per_block:
+            return "no barrier lies between them: __syncthreads() would order them"
+        text = "no barrier lies between them: threads of two blocks"
+        return f"{text}, which a flag with fences orders, a barrier of the grid, or another launch"
 
-    def _name(self, thread: int) -> str:
-        lane = thread - self._first_block * self._threads.per_block
-        if lane >= 0:
-            return self._threads.name(lane)
-        return f"a thread of a block that ran before (thread {thread} of the grid)"
-
-    def _place(self, site: Site) -> str:
-        return str(place_of(self._report.kernel_name, site.function, site.instruction))
-
-    def _find(self, seen: _Seen, text: str, bad: Bools, more: str, other: int = 0) -> None:
+    def _find(
+        self, kind: str, seen: _Seen, text: str, bad: Bools, more: str, other: OtherAccess | None = None
+    ) -> None:
         if seen.is_copy:
             lanes, guilty = seen.lanes[:1], np.ones(1, bool)
         else:
             lanes, guilty = seen.lanes, bad
-        self._report.find(text, seen.number, lanes, guilty, seen.a, seen.size, more, other)
+        self._report.find(kind, text, seen.number, lanes, guilty, seen.a, seen.size, more, other)
 
     # Asynchronous copies.
 
@@ -477,13 +504,13 @@ class RaceDetector:
             )
             if conflicts.any():
                 text = "Race in __shared__ memory (with an asynchronous copy)"
-                self._find(seen, text, conflicts, "nobody has waited for the copy")
+                self._find(COPY, seen, text, conflicts, "nobody has waited for the copy")
         if self._copies is not None:
             pending = self._copies.pending(places)
             if pending.any():
                 text = "Race in __shared__ memory (with cp.async)"
                 more = "the thread that copies has not waited (cp.async.wait_group, __pipeline_wait_prior)"
-                self._find(seen, text, pending, more)
+                self._find(COPY, seen, text, pending, more)
 
     def began(self, offset: I64, size: int, lanes: Lanes) -> None:
         """cp.async: lanes begin to copy `size` bytes to an offset of the shared memory of the batch."""

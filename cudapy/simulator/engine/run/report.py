@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
+from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
-from ..fault import LAUNCH_FAILED, Fault, Place, Report
+from .. import settings
+from ..classes import EQUAL, FAULT
+from ..fault import Fault, Finding, OtherAccess, Place
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from ..aliases import U64, Bools, Lanes
     from ..compile.function import CompiledFunction
     from ..kernel import Kernel
@@ -25,23 +29,23 @@ FAR = 1 << 24  # bytes from an allocation at which an address has nothing to do 
 
 
 class Findings:
-    """What was found in a launch and did not end it."""
+    """What was found in a launch and did not end it: each once for its place, with how often it was found."""
 
     def __init__(self) -> None:
-        self._seen: set[tuple[object, ...]] = set()
-        self.reports: list[Report] = []
+        self._found: dict[Hashable, Finding] = {}
+        self._times: dict[Hashable, int] = {}
 
-    def is_new(self, key: tuple[object, ...]) -> bool:
-        """Whether it is the first finding of its place, and is to be reported."""
-        if key in self._seen:
-            return False
-        self._seen.add(key)
-        return len(self.reports) < MOST
+    def is_new(self, key: Hashable) -> bool:
+        """Whether it is the first finding of its place, and is to be added; it is counted if it is not."""
+        times = self._times.get(key, 0)
+        self._times[key] = times + 1
+        return not times and len(self._found) < MOST
 
-    def raise_fault(self) -> None:
-        """Raise the Fault of a launch in which something was found."""
-        if self.reports:
-            raise Fault(LAUNCH_FAILED, *self.reports)
+    def add(self, key: Hashable, finding: Finding) -> None:
+        self._found[key] = finding
+
+    def all(self) -> tuple[Finding, ...]:
+        return tuple(replace(one, times=self._times[key]) for key, one in self._found.items())
 
 
 class Reporter:
@@ -72,10 +76,11 @@ class Reporter:
         more: str = "",
     ) -> NoReturn:
         """Raise the Fault of an instruction; `bad` says which of `lanes` it is the fault of."""
-        raise Fault(status, self._report(what, number, lanes, bad, address, size, more))
+        raise Fault(status, self._report(FAULT, what, number, lanes, bad, address, size, more))
 
     def find(
         self,
+        kind: str,
         what: str,
         number: int,
         lanes: Lanes,
@@ -83,25 +88,30 @@ class Reporter:
         address: U64 | np.uint64 | None = None,
         size: int = 0,
         more: str = "",
-        other: int = 0,
+        other: OtherAccess | None = None,
         function: CompiledFunction | None = None,
         also: str = "",
     ) -> None:
-        """As `fail`, for what does not end the kernel: told once of each instruction, and of the PTX line
-        of the `other` one that it is about.
+        """As `fail`, for what does not end the kernel: told once for the lines of the source, and of the
+        `other` access that it is about.
 
+        kind: its class.
         function: whose instruction it is; None: of the one that runs.
         also: another hint.
         """
+        if kind not in settings.current.classes:
+            return
         function = function or self.function
-        key = what.partition(" (")[0], function.name, number, other
+        place = place_of(self.kernel_name, function, function.instructions[number])
+        key = kind == EQUAL, what.partition(" (")[0], _line(place), other and _line(other.place)
         if self._findings.is_new(key):
-            report = self._report(what, number, lanes, bad, address, size, more, function)
-            note = "\n    ".join(filter(None, (report.note, also)))
-            self._findings.reports.append(dataclasses.replace(report, note=note))
+            found = self._report(kind, what, number, lanes, bad, address, size, more, function)
+            note = "\n    ".join(filter(None, (found.note, also)))
+            self._findings.add(key, replace(found, note=note, other=other))
 
     def _report(
         self,
+        kind: str,
         what: str,
         number: int,
         lanes: Lanes,
@@ -110,7 +120,7 @@ class Reporter:
         size: int,
         more: str,
         function: CompiledFunction | None = None,
-    ) -> Report:
+    ) -> Finding:
         numbers = self._threads.numbers(lanes)
         bad = np.broadcast_to(bad, numbers.shape)
         first = int(np.argmax(bad))
@@ -120,7 +130,7 @@ class Reporter:
         count = int(np.count_nonzero(bad))
         function = function or self.function
         place = place_of(self.kernel_name, function, function.instructions[number])
-        return Report(what, place, block, thread, count, len(numbers), one, size, note)
+        return Finding(kind, what, place, block, thread, count, len(numbers), one, size, note)
 
     def _near(self, address: int) -> str:
         if address < NULL:
@@ -161,6 +171,12 @@ class Reporter:
         ):
             return None
         return pointer if _mapped(pointer) == _HOST else None
+
+
+def _line(place: Place) -> Hashable:
+    """The line of the source, or else of the PTX."""
+    line = place.ptx_line if place.line is None else (place.file, place.line)
+    return place.function, line
 
 
 def threads(count: int, what: str) -> str:

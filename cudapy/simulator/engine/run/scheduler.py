@@ -14,6 +14,7 @@ import numpy as np
 
 from .. import coverage, settings
 from ..arithmetic.arrays import part
+from ..classes import MASK
 from .barrier_sync import BarrierSync
 from .calls import Calls
 from .groups import Groups, Key, Place
@@ -196,7 +197,7 @@ class Scheduler:
             first = int(np.broadcast_to(mask, numbers.shape)[int(np.argmax(outside))])
             number = report.function.instructions.index(block.steps[0].instruction)
             text, more = "A warp operation by a thread outside of its mask", f"the mask is {first:#010x}"
-            report.find(text, number, lanes, outside, more=more)
+            report.find(MASK, text, number, lanes, outside, more=more)
 
     def _go_on(self, here: Place, block: Block, lanes: Lanes, result: Any) -> Place | None:
         """The place where a group goes on, if it does not split and no other group can run; otherwise None,

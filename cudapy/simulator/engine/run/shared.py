@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import address_spaces, fault, settings
 from ..access import ATOMIC, READ, Access
+from ..classes import UNINITIALIZED
 from ..memory import POISON, UNDEFINED
 from ..rounding import round_up
 from .local import refuse
@@ -213,7 +214,7 @@ class SharedMemory:
             if mode == ATOMIC and self.shadow[places].any():
                 a = places[:1].astype(np.uint64) % np.uint64(self.stride)
                 text = "Read of __shared__ memory that nobody wrote"
-                self._report.find(text, number, np.array([lane]), True, a, len(places))
+                self._report.find(UNINITIALIZED, text, number, np.array([lane]), True, a, len(places))
             if mode != READ:
                 self.shadow[places] = 0 if undefined is None else undefined
         if self.races is not None:

@@ -67,6 +67,12 @@ class Threads:
         block = int(self.block_numbers[lane // self.per_block])
         return _index(block, self.grid), _index(lane % self.per_block, self.block)
 
+    def of_launch(self, number: int) -> tuple[Dim3, Dim3]:
+        """blockIdx and threadIdx of a thread by its number in the launch, of another batch, too."""
+        position = np.array([number // self.per_block])
+        block = int(in_clusters(position, self.grid, self.cluster)[0])
+        return _index(block, self.grid), _index(number % self.per_block, self.block)
+
     def block_name(self, position: int) -> str:
         """A block of the batch, as the grid numbers it."""
         return block_name(_index(int(self.block_numbers[position]), self.grid))

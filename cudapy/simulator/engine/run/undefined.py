@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..access import READ, WRITE
+from ..classes import UNINITIALIZED
 from ..memory import UNDEFINED
 from .report import place_of
 
@@ -125,7 +126,13 @@ class UndefinedBytes:
         rows = np.broadcast_to(rows, (len(numbers), access.size))
         if access.number not in function.carries:
             self._report.find(
-                f"Read of {memory} that nobody wrote", access.number, lanes, rows.any(1), a, access.size
+                UNINITIALIZED,
+                f"Read of {memory} that nobody wrote",
+                access.number,
+                lanes,
+                rows.any(1),
+                a,
+                access.size,
             )
             return
         site = self._site(function, access.number, memory, access.size)
@@ -365,6 +372,7 @@ class UndefinedBytes:
             text, where = f"Read of {site.memory} that nobody wrote", self._addresses[one][numbers]
             note = "\n    ".join(uses)
             report.find(
+                UNINITIALIZED,
                 text,
                 site.number,
                 lanes,

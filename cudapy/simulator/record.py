@@ -17,6 +17,10 @@ from typing import Any, NamedTuple
 
 from .stderr import say
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .engine import Finding
+
 _NAME = "cudapy-findings"
 VARIABLE, LEAKS_VARIABLE = "CUDAPY_SIMULATOR_RECORD", "CUDAPY_SIMULATOR_RECORD_LEAKS"
 CHECKS = ("races", "uninitialized", "leaks")
@@ -35,14 +39,7 @@ STEPS = STARTED, LOOKED_FOR_LEAKS = "started", "looked for leaks"
 """How far a process came."""
 INCOMPLETE = 3
 """The exit code where a check could not be done, or what it found cannot be told."""
-_PLACE = re.compile(r"^ +in (?P<kernel>[^,]+)(?:, (?P<line>[^,]+:\d+))?, PTX line (?P<ptx>\d+)", re.M)
-_BY = re.compile(r"^ +by (?P<threads>.*)$", re.M)
-
-
-def kind_of(report: str) -> str:
-    """What the report of a fault is about."""
-    first = report.partition("\n")[0].lower()
-    return RACE if first.startswith("race") else UNINITIALIZED if "nobody wrote" in first else FAULT
+_PLACE = re.compile(r"^ +in (?P<kernel>.+?)(?:, (?P<line>[^,]+:\d+))?, PTX line (?P<ptx>\d+)", re.M)
 
 
 def reference(report: str) -> str:
@@ -160,13 +157,14 @@ def note(kind: str, report: str, **more: Any) -> None:
     """Record a finding, if this process or one that started it records them."""
     if not _Record.path:
         return
-    place, by = _PLACE.search(report), _BY.search(report)
-    finding = {"kind": kind, "message": report.partition("\n")[0], **more}
-    if place:
-        finding |= {"kernel": place["kernel"], "line": place["line"], "ptx_line": int(place["ptx"])}
-    if by:
-        finding["threads"] = by["threads"]
-    _add({**finding, "report": report})
+    _add({"kind": kind, "message": report.partition("\n")[0], **more, "report": report})
+
+
+def note_finding(finding: Finding, **more: Any) -> None:
+    """Record what was found in a kernel."""
+    from . import found
+
+    note(found.check_of(finding), found.report_of(finding), **found.as_json(finding), **more)
 
 
 def note_refusal(library: str, reason: str) -> None:

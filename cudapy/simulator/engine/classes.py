@@ -1,0 +1,35 @@
+"""The classes of what is found in kernels, by the names that switch them on and off."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+FAULT = "fault"
+"""What ends a kernel; no class that is switched."""
+RACE, SCOPE, FENCE, COPY = "race", "scope", "fence", "copy"
+VOLATILE, WARP, EQUAL = "volatile", "warp", "equal"
+BARRIER, MASK = "barrier", "mask"
+UNINITIALIZED = "uninitialized"
+
+
+class FindingClass(NamedTuple):
+    check: str
+    """The check that finds it: "races" or "uninitialized"."""
+    by_default: bool
+    """Whether it is reported unless it is switched off."""
+    text: str
+
+
+CLASSES = {
+    RACE: FindingClass("races", True, "accesses of two threads, one a write, that nothing orders"),
+    SCOPE: FindingClass("races", True, "atomic accesses, one of whose scopes lacks the other thread"),
+    FENCE: FindingClass("races", True, "a flag was read, and no fence made after it"),
+    COPY: FindingClass("races", True, "what an asynchronous copy has not finished with is accessed"),
+    VOLATILE: FindingClass("races", True, "a volatile access and an ordinary one that nothing orders"),
+    WARP: FindingClass("races", True, "threads of one warp that rely on running in lockstep"),
+    EQUAL: FindingClass("races", False, "a race in which the value that is written is there already"),
+    BARRIER: FindingClass("races", True, "a barrier that not all threads reach, or in divergent code"),
+    MASK: FindingClass("races", True, "a warp operation by a thread outside of its mask"),
+    UNINITIALIZED: FindingClass("uninitialized", True, "bytes that nobody wrote matter"),
+}
+DEFAULT = frozenset(name for name, one in CLASSES.items() if one.by_default)

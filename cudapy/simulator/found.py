@@ -1,0 +1,136 @@
+"""What was found in the kernels of this process, as data."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Hashable
+from dataclasses import replace
+
+from .._ffi.mangled import readable_in
+from . import record
+from .engine import CLASSES, Finding
+from .options import RAISE
+from .stderr import say
+
+MOST = 1000
+"""Findings that are kept, each for one place."""
+
+
+class _Found:
+    """mode: see MODES. findings: by what tells them apart, in the order in which they were found.
+
+    recent: those of the last launch that failed, by their reports.
+    """
+
+    def __init__(self) -> None:
+        self.mode = RAISE
+        self.findings: dict[Hashable, Finding] = {}
+        self.recent: dict[str, Finding] = {}
+        self.lock = threading.Lock()
+        self.prints = True
+
+
+_found = _Found()
+
+
+def mode() -> str:
+    """What becomes of findings: one of MODES."""
+    return _found.mode
+
+
+def set_mode(mode: str) -> None:
+    """Set what becomes of findings."""
+    _found.mode = mode
+
+
+def set_prints(prints: bool) -> None:
+    """Whether findings are printed."""
+    _found.prints = prints
+
+
+def add(findings: tuple[Finding, ...]) -> list[Finding]:
+    """Keep what was found in a launch. Returns what was not found before."""
+    new = []
+    with _found.lock:
+        _found.recent = {report_of(one): one for one in findings}
+        for one in findings:
+            key = one.kind, one.what, one.place, one.other and one.other.place
+            known = _found.findings.get(key)
+            if known is not None:
+                _found.findings[key] = replace(known, times=known.times + one.times)
+            elif len(_found.findings) < MOST:
+                _found.findings[key] = one
+                new.append(one)
+    return new
+
+
+def all_of_them() -> list[Finding]:
+    """What was found so far."""
+    with _found.lock:
+        return [*_found.findings.values()]
+
+
+def forget() -> None:
+    """Begin again, with nothing found."""
+    with _found.lock:
+        _found.findings.clear()
+
+
+def note(report: str, status: str) -> None:
+    """Record the report of a fault, with its data if it is one of an instruction."""
+    finding = _found.recent.get(report)
+    if finding is None:
+        record.note(record.FAULT, report, status=status)
+    else:
+        record.note_finding(finding, status=status)
+
+
+def keep_and_tell(findings: tuple[Finding, ...]) -> None:
+    """Keep what was found in a launch that goes on; print and record what was not found before."""
+    for one in add(findings):
+        record.note_finding(one)
+        if not _found.prints or say(report_of(one)):
+            record.note_told(report_of(one))
+
+
+def report_of(finding: Finding) -> str:
+    """The report of a finding, in lines for people."""
+    return readable_in(str(finding))
+
+
+def as_json(finding: Finding) -> dict[str, object]:
+    """A finding as `--json` has it."""
+    place, other = finding.place, finding.other
+    result: dict[str, object] = {
+        "class": finding.kind,
+        "kernel": readable_in(place.kernel),
+        "function": readable_in(place.function),
+        "line": None if place.file is None else f"{place.shown_file}:{place.line}",
+        "ptx_line": place.ptx_line,
+        "instruction": place.instruction,
+        "block": finding.block,
+        "thread": finding.thread,
+        "threads": finding.threads(),
+        "count": finding.count,
+        "times": finding.times,
+    }
+    if finding.address is not None:
+        result |= {"address": finding.address, "size": finding.size}
+    if finding.note:
+        result["note"] = finding.note
+    if other is not None:
+        result["other"] = {
+            "access": other.verb,
+            "function": readable_in(other.place.function),
+            "line": None if other.place.file is None else f"{other.place.shown_file}:{other.place.line}",
+            "ptx_line": other.place.ptx_line,
+            "block": other.block,
+            "thread": other.thread,
+        }
+    return result
+
+
+def check_of(finding: Finding) -> str:
+    """What it is counted as: a race, a read of uninitialized memory, or a fault."""
+    known = CLASSES.get(finding.kind)
+    return "fault" if known is None else {"races": "race"}.get(known.check, known.check)
