@@ -45,8 +45,10 @@ def test_coverage_of_random_programs(seed: int, checks: Any) -> None:
 
 
 @pytest.mark.parametrize("seed", range(500, 504))
-def test_races_in_random_programs(seed: int, checks: Any) -> None:
-    checks.check_races = True
+@pytest.mark.parametrize("names", [("check_races",), ("check_races", "check_uninitialized", "coverage")])
+def test_checks_of_random_programs(seed: int, names: tuple[str, ...], checks: Any) -> None:
+    for name in names:
+        setattr(checks, name, True)
     (never, failed), (always, fails) = (run(program(seed), value) for value in ("never", "always"))
     assert failed == fails
     assert all(np.array_equal(*both) for both in zip(never, always, strict=True))
@@ -100,6 +102,56 @@ def test_an_access_that_races_is_left_to_the_detector(distance: int, wrong: int,
     assert finding or np.array_equal(expected, got)
 
 
+HOLES = r"""
+struct Mixed { char flag; int value; };
+extern "C" __global__ void holes(Mixed *out, const Mixed *in, int *sums, int hole, int n)
+{
+    __shared__ int tile[64];
+    __shared__ int4 wide[64];
+    int t = threadIdx.x, sum = 0;
+    out[t] = in[t];                                 // with its padding, which nobody wrote
+    if (t != hole) { tile[t] = t; wide[t] = make_int4(1, 2, 3, 4); }
+    __syncthreads();
+    for (int k = 0; k < n; ++k) {
+        int4 one = wide[(t + k) & 63];
+        sum = sum * 3 + tile[(t * 3 + k) & 63] + one.y;
+        if (sum > 1 << 20) sum >>= 3;               // here it matters
+    }
+    sums[t] = sum;
+}
+"""
+
+
+@pytest.mark.parametrize("hole", [100, 0, 63])
+def test_lanes_that_load_undefined_bytes_leave(hole: int, checks: Any) -> None:
+    checks.check_uninitialized = checks.coverage = True
+    found: list[Any] = []
+    for value in ("never", "always"):
+        checks.machine_code = value
+        coverage.reset()
+        machine, i32 = Machine(), np.int32
+        given, out = machine.memory.allocate(512), machine.memory.allocate(512)
+        sums = machine.memory.allocate(256)
+        for t in range(64):
+            machine.memory.written(given + 8 * t, 1)
+            machine.memory.written(given + 8 * t + 4, 4)
+        report = ""
+        try:
+            addresses = [np.uint64(one) for one in (out, given, sums)]
+            machine.run(machine.load(HOLES), "holes", 1, 64, *addresses, i32(hole), i32(10))
+        except Fault as fault:
+            report = str([one.what + str(one.place) for one in fault.findings])
+        allocations = [machine.memory.find(one) for one in (out, sums)]
+        left = [(one.data.copy(), one.undefined.copy()) for one in allocations]
+        (counts,) = coverage.report()
+        found.append((report, left, counts.lines(), counts.branches()))
+    (report, left, *counts), (reported, leaves, *counted) = found
+    assert report == reported and bool(report) == (hole < 64)
+    assert counts == counted
+    for (data, undefined), (others, theirs) in zip(left, leaves, strict=True):
+        assert np.array_equal(undefined, theirs) and np.array_equal(data[undefined == 0], others[theirs == 0])
+
+
 def test_what_barriers_order_is_not_left_to_the_detector(
     checks: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -121,7 +173,7 @@ def test_what_barriers_order_is_not_left_to_the_detector(
 
     monkeypatch.setattr(MachineRuns, "run", watched)
     monkeypatch.setattr(Spaces, "at", watched_at)
-    checks.check_races, checks.machine_code = True, "always"
+    checks.check_races, checks.check_uninitialized, checks.machine_code = True, True, "always"
     _, found = steps(0, 20)
     assert not found and left.count("shared") == 0
     assert left.count("global") <= 4  # the first accesses of an allocation make its shadow

@@ -45,8 +45,12 @@ def reports(machine: Machine, module: Module, name: str) -> tuple[Finding, ...]:
     return ()
 
 
+@pytest.mark.parametrize("machine_code", ["never", "always"])
 @pytest.mark.parametrize("name", NAMES)
-def test_pairs(machine: Machine, module: Module, name: str) -> None:
+def test_pairs(
+    machine: Machine, module: Module, name: str, machine_code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings.current, "machine_code", machine_code)
     found = reports(machine, module, name)
     if name.startswith("ok_"):
         assert not found, "\n".join(map(str, found))

@@ -15,7 +15,7 @@ import numpy as np
 from . import settings
 
 if TYPE_CHECKING:
-    from .aliases import U8, U64, Array, DType
+    from .aliases import I64, U8, U64, Array, DType
 
 LAZY = 64 << 20
 """Bytes from which on the system has no memory at hand, and makes it when it is touched, with zeros in it."""
@@ -66,6 +66,11 @@ class Allocation:
         """What became of it, for reports."""
         self._views: dict[DType, tuple[Array, int]] = {}
 
+    @property
+    def shadow_distance(self) -> int:
+        """How far behind the memory `undefined` lies; 0 if there is none."""
+        return 0 if self.undefined is None else self.undefined.ctypes.data - self.address
+
     def view(self, dtype: DType) -> tuple[Array, int]:
         """The memory as an array of `dtype`, and the address of its first item (the first multiple of its
         size).
@@ -97,6 +102,8 @@ class Snapshot(NamedTuple):
     allocations: list[Allocation]
     starts: U64
     ends: U64
+    shadows: I64
+    """How far behind each the shadow of its undefined bytes lies; 0: there is none."""
 
 
 class Memory:
@@ -278,20 +285,26 @@ class Memory:
         with self._lock:
             self._snapshots.clear()
 
-    def snapshot(self, asking: object) -> Snapshot:
-        """The allocations that the kernels of `asking` may touch, and of which no byte is looked after."""
+    def snapshot(self, asking: object, with_undefined: bool = False) -> Snapshot:
+        """The allocations that the kernels of `asking` may touch: of which no byte is looked after, or, with
+        undefined bytes, also the others.
+        """
+        key = asking, with_undefined
         with self._lock:
-            known = self._snapshots.get(asking)
+            known = self._snapshots.get(key)
             if known is None:
                 plain = [
                     one
                     for one in (self._allocations[address] for address in self._addresses)
-                    if one.team is None and one.undefined is None and (one.reach is None or one.reach(asking))
+                    if one.team is None
+                    and (with_undefined or one.undefined is None)
+                    and (one.reach is None or one.reach(asking))
                 ]
-                known = self._snapshots[asking] = Snapshot(
+                known = self._snapshots[key] = Snapshot(
                     plain,
                     np.array([one.address for one in plain], np.uint64),
                     np.array([one.end for one in plain], np.uint64),
+                    np.array([one.shadow_distance for one in plain], np.int64),
                 )
             return known
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from ..back_ends import BackEnd, Code
     from ..instructions import Match
     from ..instructions.rule import Slot
+    from ..run.frame import Frame
 
 _MASKS = ("b32", "u32", "s32")
 """The types of registers that ptxas takes as a warp's mask."""
@@ -72,6 +73,11 @@ class CompiledFunction:
     def calls_by_address(self) -> bool:
         """Whether it calls a function by its address."""
         return any(block.end == "call" and block.info.name is None for block in self.blocks)
+
+    def is_defined(self, block: Block, frame: Frame) -> bool:
+        """Whether no register that is read from a block on has undefined bits."""
+        undefined = frame.undefined
+        return not undefined or not any(self.slots[name] in undefined for name in block.live_in)
 
     @property
     def shares_memory(self) -> bool:
@@ -144,7 +150,7 @@ class FunctionCompiler:
         """Raises PTXError."""
         back_end = self._back_end
         supports = (lambda step: back_end.supports(step, self)) if back_end else lambda _: False
-        blocks = split_basic_blocks(self.text, supports)
+        blocks = split_basic_blocks(self.text, supports, self._leaves_region)
         self._choose_register_dtypes(blocks)
         writers = []
         for block in blocks:
@@ -164,6 +170,12 @@ class FunctionCompiler:
                 blocks[number].is_entry = True
         self.compiled.initial = [np.zeros((), self.register_dtype(name))[()] for name in self.compiled.slots]
         return self.compiled
+
+    def _leaves_region(self, step: Step) -> bool:
+        """Whether threads may have to leave a region before an instruction: it may load undefined bytes."""
+        if not self.follows_undefined or self._back_end is None or step.match.rule.effect != "load":
+            return False
+        return not (step.match.groups.get("space") or "").startswith("param")
 
     # What block writers ask.
 

@@ -98,10 +98,12 @@ class Block:
 
 
 def split_basic_blocks(
-    function: FunctionText, is_fast: Callable[[Step], bool] = lambda _: False
+    function: FunctionText,
+    is_fast: Callable[[Step], bool] = lambda _: False,
+    is_alone: Callable[[Step], bool] = lambda _: False,
 ) -> list[Block]:
     """The blocks of a function, in the order of its text; the last one returns. Long runs of steps that
-    `is_fast` accepts are blocks of their own. Raises PTXError.
+    `is_fast` accepts are blocks of their own, and so is each step that `is_alone`. Raises PTXError.
     """
     steps, labels = _without_guards(function)
     count = len(steps)
@@ -112,6 +114,8 @@ def split_basic_blocks(
             leaders.add(place + 1)
         if step.match.rule.convergence_mask:
             leaders.add(place)
+        if is_alone(step):
+            leaders.update((place, place + 1))
     cuts = sorted(leaders)
     numbers = {place: number for number, place in enumerate(cuts)}
     blocks = [

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..access import Access
 from ..assembler.x86_64 import R8, RAX, RBX, RDI, RDX, At
-from ..checks import BOUNDS, RACES
+from ..checks import BOUNDS, RACES, UNDEFINED
 from ..ptx.syntax import Register
 from ..ptx.types import BITS, TYPES, Type
-from . import data, layout, races
+from . import data, layout, races, undefined
 from .atomics import write_atomic
 from .lanes import Unsupported
 from .layout import WIDE
@@ -149,6 +149,7 @@ def _check_bounds(context: CodeContext, access: MemoryAccess, size: int, failed:
 
 CHECKS: dict[str, Callable[[CodeContext, MemoryAccess, int, str], None]] = {
     BOUNDS: _check_bounds,
+    UNDEFINED: undefined.check,
     RACES: races.check,
 }
 """What writes the code of each check, by its name in `checks`: of the access's description and the size of

@@ -77,6 +77,11 @@ class CodeContext(Protocol):
     def room_for_site(self, mode: int) -> int:
         """The offset of the number that a race detector has for the instruction at hand."""
 
+    def leave_before(self) -> str | None:
+        """A label to go to so that active lanes leave the region before the instruction at hand; None if it
+        is not the first one of its block: then the function does not follow undefined bytes.
+        """
+
     def leave_to_python(self, step: MemoryStep) -> tuple[str, str]:
         """Two labels: to go to where Python has to make an access, and one to set where the code goes on."""
 

@@ -55,6 +55,11 @@ CHUNK_ORDERS, SHADOWS, SHARED_SHADOW, STRONG = (next(_fields) for _ in range(4))
 allocations, and of shared memory; a byte for each site, 1 for strong accesses of the scope of all threads.
 """
 
+SHARED_UNDEFINED, LOCAL_UNDEFINED, UNDEFINED = (next(_fields) for _ in range(3))
+"""For undefined bytes: how far behind shared and local memory their shadows lie, and an array of this for
+allocations; 0: there is none.
+"""
+
 ROUTINES = 256
 """The addresses of the routines that all code shares."""
 (
@@ -73,10 +78,10 @@ ROUTINES = 256
     RACE_READ,  # and writes and atomics: see `races`
 ) = (*range(11), 14, 18)
 ROUTINE_COUNT = RACE_READ + 3
-FOUND_SHADOW = 16
-FOUND = 24
-"""Bytes of what an access of global memory remembers: the address and size of an allocation, and what
-describes its shadow.
+FOUND_SHADOW, FOUND_UNDEFINED = 16, 24
+FOUND = 32
+"""Bytes of what an access of global memory remembers: the address and size of an allocation, what describes
+its shadow for races, and how far behind it its shadow for undefined bytes lies.
 """
 PLACE = 512
 """The block of each lane; another number for those that have left, `NOWHERE` for those that are not there."""

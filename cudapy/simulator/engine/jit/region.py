@@ -103,7 +103,8 @@ class Region:
         self._spills: list[int] = []
         self._end = layout.END
         self._gates = {number for number in numbers if blocks[number].gathers}
-        """The blocks that lanes leave the region before, unless all of their warp are active."""
+        """The blocks before which lanes may leave it: warp operations, and loads of undefined bytes."""
+        self._left_before: dict[int, str] = {}
         self._crossing: set[str] = set().union(*(block.live_in for block in blocks))
         self._read: dict[int, set[str]] = {}
         self._written: dict[int, set[str]] = {}
@@ -114,6 +115,8 @@ class Region:
             _Writer(self, out, blocks[number]).write()
         for which, one in enumerate(self.left_to_python):
             self._leave(out, which, one)
+        for number, label in self._left_before.items():
+            self._go_before(out, number, label)
         for place in range(len(self.exits)):
             begin = len(out)
             out.label(f"exit {place}")
@@ -218,7 +221,27 @@ class Region:
         out.jump_to(routine(layout.LEAVE))
         self.parts.append(Part(one.block, (one.instruction,), (), begin, len(out)))
 
+    def _go_before(self, out: Assembler, number: int, label: str) -> None:
+        begin = len(out)
+        out.label(label)
+        if number in self.counts:  # it is to be counted where it runs
+            out.fetch(RCX, At(RBX, layout.ACTIVE), 4)
+            out.count_bits(RCX, RCX)
+            out.set(RAX, 0)
+            out.word("sub", RAX, RCX)
+            out.add_to(At(RBX, self.counts[number]), RAX)
+        out.jump(f"exit {self.exits.index(number)}")
+        self.parts.append(Part(number, (), (), begin, len(out)))
+
     # What blocks need.
+
+    def leave_before(self, number: int) -> str:
+        """The label at which lanes leave before a block."""
+        if number not in self._left_before:
+            self._gates.add(number)
+            self.exit_to(number)
+            self._left_before[number] = f"before {number}"
+        return self._left_before[number]
 
     def location(self, name: str) -> int:
         location = self.locations.get(name)
@@ -355,6 +378,9 @@ class _Writer:
 
     def changes(self, registers: Iterable[str]) -> None:
         self._written.update(registers)
+
+    def leave_before(self) -> str | None:
+        return None if self._place else self._region.leave_before(self._block.index)
 
     def room_for_site(self, mode: int) -> int:
         self._region.sites.append((self._region.room_for_site(), self.number, mode))

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import coverage
 from ..access import READ, WRITE, put
-from ..checks import BOUNDS
+from ..checks import BOUNDS, UNDEFINED
 from . import layout
 from .layout import LANES
 from .library import routines
@@ -89,6 +89,7 @@ class _Run:
             self._races = RaceTables(region, batch, self._fields, self._memory)
         if self._takes_shared:
             self._set(layout.SHARED_SIZE, batch.shared.size)
+            self._set(layout.SHARED_UNDEFINED, batch.shared.shadow_distance)
             self._bring(batch.shared.addresses(), layout.SHARED_BASE)
 
     @property
@@ -114,6 +115,7 @@ class _Run:
             self._copy(ins, value, location, padded, True)
         if self._takes_local:
             self._set(layout.LOCAL_SIZE, batch.local.size)
+            self._set(layout.LOCAL_UNDEFINED, batch.local.shadow_distance)
             self._copy(ins, batch.local.addresses(), layout.LOCAL_BASE, padded, True)
         if self._takes_global:
             self._remember_allocations()
@@ -260,9 +262,11 @@ class _Run:
 
     def _remember_allocations(self) -> None:
         device = self._batch.device
-        snapshot = device.memory.snapshot(device.origin)
+        is_followed = UNDEFINED in self._region.checks
+        snapshot = device.memory.snapshot(device.origin, is_followed)
         if snapshot is not self._snapshot:
             self._snapshot = snapshot  # which keeps the memory
+            self._set(layout.UNDEFINED, _address(snapshot.shadows if is_followed else snapshot.starts))
             self._set(layout.STARTS, _address(snapshot.starts))
             self._set(layout.ENDS, _address(snapshot.ends))
             self._set(layout.ALLOCATIONS, len(snapshot.starts))

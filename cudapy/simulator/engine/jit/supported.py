@@ -123,5 +123,8 @@ class _Anywhere:
     def room_for_site(self, mode: int) -> int:
         return 0
 
+    def leave_before(self) -> str | None:
+        return None
+
     def leave_to_python(self, step: MemoryStep) -> tuple[str, str]:
         return self.out.new_label(), self.out.new_label()

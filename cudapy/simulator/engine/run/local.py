@@ -38,6 +38,11 @@ class LocalMemory:
         """Bytes of each lane."""
         return self._stride
 
+    @property
+    def shadow_distance(self) -> int:
+        """How far behind the memory its shadow lies in this process; 0 if there is none."""
+        return 0 if self._shadow is None else self._shadow.ctypes.data - self._data.ctypes.data
+
     def addresses(self) -> U64:
         """Where that of each lane lies in this process."""
         return self._base + np.uint64(self._data.__array_interface__["data"][0])

@@ -54,6 +54,8 @@ class Scheduler:
         self._runner = None if back_end is None else back_end.runner(batch)
         self._steps = 0
         self._resting: set[Key] = set()
+        self._for_numpy: set[Key] = set()
+        """Places where lanes have left a region before it did anything: NumPy goes on from there."""
         self._counts = coverage.counts(self._kernel) if settings.current.coverage else None
         if self._functions[0].local_size:
             batch.local.reserve(self._functions[0].local_size)
@@ -63,7 +65,7 @@ class Scheduler:
         batch, groups, ready = self.batch, self._groups, self._groups.ready
         count, report, polls = self._threads.count, batch.report, batch.polls
         pause, watchdog, turns = batch.device.pause, batch.launch.watchdog, 0
-        runner, is_eager, counters = self._runner, batch.launch.is_eager, batch.launch.counters
+        runner, counters = self._runner, batch.launch.counters
         here: Place | None = None  # of a group that goes on, which is not in `ready` then
         lanes: Lanes = None
         while True:
@@ -89,11 +91,9 @@ class Scheduler:
                 if lanes is not None and not len(lanes):
                     here = None
                     continue
-            if block.is_entry and runner is not None and not here.frame.undefined:
-                code = here.function.code
-                assert code is not None
-                region = code.region(here.key.block, _size(lanes, count), batch.launch.checks, is_eager)
-                if region is not None and region not in batch.launch.left_to_python:
+            if block.is_entry and runner is not None:
+                region = self._region(here, block, lanes)
+                if region is not None:
                     counters.region_runs += 1
                     here = self._run_region(runner, region, here, lanes)
                     continue
@@ -107,6 +107,18 @@ class Scheduler:
                 self._barriers.look_for_deadlock(block)
             here = self._go_on(here, block, lanes, result)
 
+    def _region(self, here: Place, block: Block, lanes: Lanes) -> Hashable | None:
+        """The region of a back end for a group; None if NumPy runs the block."""
+        if here.key in self._for_numpy:
+            self._for_numpy.discard(here.key)
+            return None
+        code, launch = here.function.code, self.batch.launch
+        if code is None or not here.function.is_defined(block, here.frame):
+            return None
+        size = _size(lanes, self._threads.count)
+        region = code.region(here.key.block, size, launch.checks, launch.is_eager)
+        return None if region in launch.left_to_python else region
+
     def _run_region(self, runner: Runner, region: Hashable, here: Place, lanes: Lanes) -> Place | None:
         """Have a back end run a group from its place on. Returns what `_go_on` returns."""
         key = self._running = here.key
@@ -114,6 +126,8 @@ class Scheduler:
         if has_effects:
             self.batch.polls.something_happened()
         if isinstance(blocks, int):
+            if blocks == key.block and have_left:
+                self._for_numpy.add(key)
             return self._follow(Key(key.depth, blocks, key.function), lanes)
         numbers = self._threads.numbers(lanes)
         for one in np.unique(blocks):
@@ -121,6 +135,8 @@ class Scheduler:
             self._groups.add(following, numbers[blocks == one])
             if not have_left:
                 self._resting.add(following)
+            elif following == key:
+                self._for_numpy.add(key)
         return None
 
     def _look(self, block: int, lanes: Lanes) -> None:

@@ -88,6 +88,11 @@ class SharedMemory:
             key = ("shared", *threads.key, self.stride)
             self._base = cached(key, lambda: threads.blocks.astype(np.uint64) * np.uint64(self.stride))
 
+    @property
+    def shadow_distance(self) -> int:
+        """How far behind the memory its shadow for undefined bytes lies in this process; 0: there is none."""
+        return 0 if self.shadow is None else self.shadow.ctypes.data - self.data.ctypes.data
+
     def addresses(self) -> U64:
         """Where that of each lane's block lies in this process."""
         start = np.array(self.data.__array_interface__["data"][0], np.uint64)
