@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..checks import RACES
 from ..compile.operands import LONG, WORD
 from ..compile.parameters import parameter_items
 from ..ptx.syntax import Register, Vector
@@ -49,6 +50,7 @@ def whole_parameter_address(a: Term) -> Term:
 @primitive("batch.fence")
 def fence(scope: str, lanes: Lanes) -> None:
     """Memory is always as if there were one."""
+    lanes.require_unchecked(RACES)
 
 
 def load_parameter(lanes: Lanes, access: MemoryAccess) -> None:

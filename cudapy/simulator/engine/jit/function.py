@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ..checks import BOUNDS, RACES
 from .lanes import Unsupported
 from .region import Region
+from .supported import is_supported
 
 if TYPE_CHECKING:
     from ..compile.function import FunctionCompiler
@@ -77,12 +78,16 @@ class MachineCode:
         if checks not in self._regions:
             try:
                 numbers = self._numbers
-                if RACES in checks:  # warp operations tell the detector
-                    numbers = [one for one in numbers if not self._blocks[one].gathers]
+                if RACES in checks:
+                    numbers = [one for one in numbers if self._is_supported(one, checks)]
                 self._regions[checks] = Region(self._function, self._blocks, numbers, checks)
             except Unsupported:
                 self._regions[checks] = None
         return self._regions[checks]
+
+    def _is_supported(self, number: int, checks: frozenset[str]) -> bool:
+        """Whether a region that makes these checks may have a block."""
+        return all(is_supported(step, self._function, checks) for step in self._blocks[number].steps)
 
     def _count(self, start: int, after: dict[int, set[int]]) -> int:
         """The steps from a block on, counted up to the largest number that matters."""

@@ -101,6 +101,11 @@ class Lanes(Operands[Value]):
         """What registers hold, and whether NaN may have other bits than the hardware's."""
         self.changed: dict[str, None] = {}
 
+    def require_unchecked(self, check: str) -> None:
+        """Raises Unsupported in a region that makes a check which NumPy tells of what this does."""
+        if check in self.context.checks:
+            raise Unsupported
+
     # Constants and operations of either width.
 
     def constant(self, bits: int, size: int) -> Value:

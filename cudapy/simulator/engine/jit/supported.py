@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..assembler.x86_64 import Assembler
+from ..checks import BOUNDS
 from ..ptx.syntax import (
     Address,
     Integer,
@@ -17,7 +18,6 @@ from ..ptx.syntax import (
     Symbol,
     Vector,
 )
-from .accesses import CHECKS
 from .lanes import Lanes, Unsupported
 from .lowering import lower
 
@@ -33,8 +33,10 @@ _known: dict[Hashable, bool] = {}
 _MOST_KNOWN = 1 << 14
 
 
-def is_supported(step: Step, function: FunctionCompiler) -> bool:
-    """Whether an instruction of a function can be in a region."""
+def is_supported(
+    step: Step, function: FunctionCompiler, checks: frozenset[str] = frozenset({BOUNDS})
+) -> bool:
+    """Whether an instruction of a function can be in a region that makes these checks."""
     rule, instruction = step.match.rule, step.instruction
     if rule.since > function.architecture or rule.yields:
         return False
@@ -43,8 +45,9 @@ def is_supported(step: Step, function: FunctionCompiler) -> bool:
     if rule.ends_block:
         return rule.name == "bra"
     if any(isinstance(one, Symbol) for one in _parts(instruction.operands)):
-        return _is_supported(step, function)
+        return _is_supported(step, function, checks)
     key = (
+        checks,
         instruction.opcode,
         instruction.guard is not None,
         *(_sort_of(one, function) for one in instruction.operands),
@@ -53,7 +56,7 @@ def is_supported(step: Step, function: FunctionCompiler) -> bool:
     if known is None:
         if len(_known) > _MOST_KNOWN:
             _known.clear()
-        known = _known[key] = _is_supported(step, function)
+        known = _known[key] = _is_supported(step, function, checks)
     return known
 
 
@@ -84,9 +87,9 @@ def _sort_of(operand: Operand, function: FunctionCompiler) -> Hashable:
     return type(operand).__name__
 
 
-def _is_supported(step: Step, function: FunctionCompiler) -> bool:
+def _is_supported(step: Step, function: FunctionCompiler, checks: frozenset[str]) -> bool:
     try:
-        lower(Lanes(_Anywhere(function)), step.instruction, step.match)
+        lower(Lanes(_Anywhere(function, checks)), step.instruction, step.match)
     except (Unsupported, PTXError):  # a mistake is reported where code for NumPy is written
         return False
     return True
@@ -97,10 +100,9 @@ class _Anywhere:
 
     number = 0
     found = (0,)
-    checks = frozenset(CHECKS)
 
-    def __init__(self, function: FunctionCompiler) -> None:
-        self.function, self.out = function, Assembler()
+    def __init__(self, function: FunctionCompiler, checks: frozenset[str]) -> None:
+        self.function, self.checks, self.out = function, checks, Assembler()
 
     def location(self, name: str) -> int:
         return 0

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..assembler.x86_64 import RBX, RDX, At
+from ..checks import RACES
 from ..ptx.types import TYPES
 from . import layout
 from .primitive import primitive
@@ -29,11 +30,13 @@ def active_mask(lanes: Lanes) -> Term:
 @primitive("warps.synchronize")
 def synchronize(mask: Term, lanes: Lanes) -> None:
     """Those that the mask names are here."""
+    lanes.require_unchecked(RACES)
 
 
 @primitive("warps.shuffle")
 def shuffle(mode: str, a: Term, b: Term, c: Term, lanes: Lanes) -> tuple[Term, Term]:
     """As in `run/warp.py`."""
+    lanes.require_unchecked(RACES)
     lanes.store(a.value, layout.VALUES)
     lanes.context.end_stretch()
     b, c = (_again(a, one).view("i4") for one in (b, c))
@@ -76,6 +79,7 @@ def _picked(lanes: Lanes, offset: int, source: Term) -> Term:
 
 @primitive("warps.vote")
 def vote(mode: str, p: Term, mask: Term, lanes: Lanes) -> Term:
+    lanes.require_unchecked(RACES)
     lanes.code.bits(p.value[0])
     lanes.context.end_stretch()
     lanes.context.out.keep(At(RBX, layout.VOTES), RDX, 4)
