@@ -7,9 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from cudapy import cudla, cufile, nccl, nvfatbin, nvml, nvvm
+from cudapy._ffi import lanes
 from cudapy._ffi import shapes as the_shapes
 from cudapy._ffi.codegen import shape_name
+from cudapy._ffi.first_call import FEW
 
 from . import shapes
 
@@ -50,10 +54,13 @@ print(len(compiled), *sorted(name for name in sys.modules if "_types.driver" in 
 
 
 def after(calls: str, stub_path: Path, **variables: str) -> list[str]:
-    """How many texts calls compiled in a fresh process, and the modules with types that were imported."""
+    """How many texts calls compiled in a fresh process, and the modules with types that were imported.
+
+    Without a fast lane, so that calls need a function, unless the variables have it.
+    """
     command = [sys.executable, "-c", CODE.format(calls=calls), str(stub_path)]
-    environment = {**os.environ, **variables}
-    if not variables:
+    environment = {**os.environ, "CUDAPY_FAST_LANE": "0", **variables}
+    if "PYTHONDONTWRITEBYTECODE" not in variables:
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -66,6 +73,18 @@ def test_a_first_call_compiles_nothing_that_is_known(stub_path: Path) -> None:
     assert count == "0"
     count, *_ = after("driver.cuTensorMapEncodeTiled.__declaration__.install()", stub_path)
     assert count == "1", "no other function is like it; else compilations are not counted here"
+
+
+def test_beside_lanes_a_few_functions_are_compiled(stub_path: Path) -> None:
+    """To import what is compiled takes as long, and few functions are left to Python."""
+    if lanes.why_not():
+        pytest.skip(f"no fast lane: {lanes.why_not()}")
+    names = "cuStreamSynchronize", "cuMemAlloc", "cuStreamCreate", "cuMemcpyDtoD", "cuStreamWaitEvent"
+    installed = [f"driver.{name}.__declaration__.install()" for name in names]
+    assert len(installed) > FEW - 1
+    for many in (1, FEW - 1, len(installed)):  # and one was written before these
+        count, *_ = after("; ".join(installed[:many]), stub_path, CUDAPY_FAST_LANE="1")
+        assert int(count) == min(many, FEW - 1)
 
 
 def test_without_byte_code_the_shapes_stay_where_they_are(stub_path: Path, tmp_path: Path) -> None:
