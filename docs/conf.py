@@ -26,7 +26,7 @@ myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 90
-toc_object_entries = False
+toc_object_entries_show_parents = "hide"
 smartquotes = False
 suppress_warnings = ["ref.python"]  # a Device in an annotation is that of core or of core.system
 
@@ -37,6 +37,8 @@ html_theme = "furo"
 html_title = f"cudapy {release}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["tables.js"]
+html_favicon = "_static/favicon.svg"
 html_copy_source = False
 html_theme_options = {
     "top_of_page_buttons": [],  # many pages are made of what lies elsewhere
@@ -57,6 +59,8 @@ def _generate(app: Any) -> None:
 def _lead(app: Any, page: str, source: list[str]) -> None:
     if "/" not in page:
         source[0] = pages.led(source[0], "docs", "docs", REPOSITORY)
+    if page == "index":  # what only the site has
+        source[0] += "\n" + (HERE / "_site" / "contents.md").read_text(encoding="utf-8")
 
 
 def setup(app: Any) -> None:

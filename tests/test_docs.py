@@ -23,7 +23,8 @@ from .conftest import no_gpu
 
 ROOT = Path(__file__).parents[1]
 FRONT = ROOT / "README.md"
-PAGES = [FRONT, ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+EXAMPLES = ROOT / "docs" / "_site" / "examples.md"  # of the API reference
+PAGES = [FRONT, ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md")), EXAMPLES]
 NOT_RUN = {"README.md": "@libcuda("}
 """What blocks begin with that are no part of a program, but show a declaration."""
 ANOTHER = "<!-- a program of its own -->\n"
@@ -100,14 +101,17 @@ def printed(page: Path, parts: list[Block], folder: Path) -> str:
         environment["CUDAPY_DRIVER"] = "simulator"
     command = [sys.executable, "-W", "error", "-c", RUNNER, str(page), *source]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
-    assert (done.returncode, done.stderr) == (0, "")
+    said = re.sub(r"^.* Assertion `.*' failed\.\n|^.* Assertion `.*` failed\.\n", "", done.stderr, flags=re.M)
+    assert (done.returncode, said) == (0, "")
     if "\nSTOPPED" in "\n" + done.stdout:
         line, _, why = done.stdout.rpartition("STOPPED ")[2].partition(" ")
         pytest.skip(f"from line {line} on it needs a library that is missing: {why}")
     return done.stdout
 
 
-@pytest.mark.parametrize("page", [page for page in WITH_BLOCKS if page != FRONT], ids=name)
+@pytest.mark.parametrize(
+    "page", [page for page in WITH_BLOCKS if page.name not in ("README.md", "bugs.md")], ids=name
+)
 def test_blocks_run(page: Path, tmp_path: Path) -> None:
     for parts in programs(page):
         printed(page, parts, tmp_path)
@@ -129,6 +133,18 @@ def test_the_front_page_runs_as_pasted_and_prints_what_it_says(tmp_path: Path) -
         found = printed(FRONT, parts, tmp_path)
         if no_gpu() or "simulator" not in shown[1]:
             assert same_everywhere(shown[1]) in same_everywhere(found)
+
+
+def test_the_page_of_bugs_prints_what_it_shows(tmp_path: Path) -> None:
+    """Every report, in order."""
+    page = ROOT / "docs" / "bugs.md"
+    (parts,) = programs(page)
+    found = same_everywhere(printed(page, parts, tmp_path))
+    reports = re.findall(r"^```text\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)
+    assert len(reports) > 8
+    for report in reports:
+        before, shown, found = found.partition(same_everywhere(report))
+        assert shown, (report, before)
 
 
 def test_no_page_asks_a_package_index_for_cudapy() -> None:

@@ -32,6 +32,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_public_name_is_in_the_reference(written: Path, module: str) -> None:
     """As an entry; aliases and constants in a list."""
     text = (written / f"{module}.md").read_text()
+    text += "".join(path.read_text() for path in (written / module).glob("*.md"))
     if module in reference.BINDINGS:
         text += (written / f"{module}-types.md").read_text()
     entries = set(re.findall(r"^:{3,}\{py:\w+\} (\w+)", text, re.MULTILINE))
@@ -49,8 +50,33 @@ def test_every_module_has_its_page() -> None:
 
 
 def test_every_page_is_in_the_index(written: Path) -> None:
+    """Or in that of its module."""
     index = (written / "index.md").read_text().split()
     assert {path.stem for path in written.glob("*.md")} - {"index"} <= set(index)
+    for path in written.glob("*/*.md"):
+        assert f"{path.parent.name}/{path.stem}" in (written / f"{path.parent.name}.md").read_text().split()
+
+
+def test_functions_show_the_line_of_the_header_and_no_internals(written: Path) -> None:
+    """Those that are another name of a function lead to it."""
+    text = "".join(path.read_text() for path in written.rglob("*.md"))
+    assert not re.search(r"^:::.*\b(unnamed|NoReturn|void_pp?)\b", text, re.MULTILINE)
+    entries = re.split(
+        r"^:::\{py:function\} ",
+        "".join(path.read_text() for path in [written / "driver.md", *(written / "driver").glob("*.md")]),
+        flags=re.MULTILINE,
+    )[1:]
+    assert len(entries) > 500
+    without = [
+        each.partition("(")[0] for each in entries if "```c\n" not in each and "The same as" not in each
+    ]
+    assert without == []
+
+
+def test_every_example_is_shown(written: Path) -> None:
+    text = "".join(path.read_text() for path in written.rglob("*.md"))
+    assert len(reference.examples()) >= 30
+    assert [name for name, example in reference.examples().items() if example.strip() not in text] == []
 
 
 def test_docstrings_become_markdown() -> None:

@@ -194,6 +194,7 @@ class DriverLog:
                 reason, said = said, []
             elif text.startswith("    ") and said:  # of a report of several lines
                 said[-1] += f"\n{text}"
-            else:
+            elif text:
                 said.append(text)
-        return "; ".join(dict.fromkeys(reason))  # drivers repeat what calls that went well have to remark
+        told = dict.fromkeys(reason)  # drivers repeat what calls that went well have to remark
+        return ("\n" if any("\n" in each for each in told) else "; ").join(told)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from pathlib import Path
 
 from samples.__main__ import Sample, samples
@@ -60,11 +59,12 @@ def _card(docs: Path, repository: str, sample: Sample) -> list[str]:
     lines = ["::::{grid-item-card} " + f"{sample.name}", f":link: {repository}/{path}"]
     if image:
         lines += [f":img-top: ../{image}", f":img-alt: {name}"]
-    return [*lines, "", escaped(what[:1].upper() + what[1:]), "", *_how(sample), "::::", ""]
-
-
-def _how(sample: Sample) -> list[str]:
-    """The second paragraph of its docstring that is no command."""
-    text = ast.get_docstring(ast.parse(sample.path.read_text(encoding="utf-8"))) or ""
-    said = [each for each in text.split("\n\n")[1:] if not each.startswith("    ")]
-    return [escaped(" ".join(said[0].split())), ""] if said else []
+    return [
+        *lines,
+        "",
+        escaped(what[:1].upper() + what[1:]),
+        "",
+        f"`{path.partition('/')[2]}`",
+        "::::",
+        "",
+    ]

@@ -1,4 +1,4 @@
-"""The API reference: a page for each module of C functions and one for their types, and the classes of core.
+"""The API reference: a page for each module, for each group of its C functions, and for each of its classes.
 
 Functions and types of C are read from the source, which has the header's lines and its headings. Objects are
 asked for the rest.
@@ -50,20 +50,67 @@ OBJECTS = {
     "jupyter": "`%%cuda` for Jupyter",
     "triton": "A driver for Triton",
 }
+GUIDES = {
+    "devices": "Device DeviceProperties Context Stream StreamOptions Event EventOptions default_stream",
+    "memory": "Buffer ManagedBuffer MemoryResource DeviceMemoryResource PinnedMemoryResource "
+    "ManagedMemoryResource VirtualMemoryResource GraphMemoryResource Host StridedMemoryView copy_batch",
+    "programs": "Program ProgramOptions Linker LinkerOptions ObjectCode FileStreamProgramCache",
+    "kernels": "Kernel KernelAttributes KernelOccupancy TensorMapDescriptor TensorMapDescriptorOptions",
+    "launch": "launch prepare LaunchConfig cuLaunchKernel cuLaunchKernelEx cudaLaunchKernelExC",
+    "graphs": "Graph GraphBuilder GraphDefinition",
+    "textures": "OpaqueArray MipmappedArray TextureObject SurfaceObject TextureObjectOptions",
+    "errors": "CUDAError CUDAOutOfMemoryError",
+    "nccl": "Communicator",
+    "simulator": "enable stand_in reset failing alive coverage_report",
+}
+"""The pages of the guide, and the names that each explains."""
+GUIDE_OF = {name: page for page, names in GUIDES.items() for name in names.split()}
+EXAMPLES = Path(__file__).with_name("examples.md")
+"""Short programs, below the names that they are about; tests/test_docs.py runs them."""
+MOST = 60
+"""Functions on one page; the groups of the header have pages of their own beyond that."""
 Function = ast.FunctionDef
 
 
 def write(folder: Path) -> None:
-    """Write all pages of the reference to `folder`."""
-    pages = {"index": _index()}
+    """Write all pages of the reference to `folder`, and remove others."""
+    made = pages()
+    for name, text in made.items():
+        path = folder / f"{name}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        update(path, text)
+    for path in folder.rglob("*.md"):
+        if path.relative_to(folder).with_suffix("").as_posix() not in made:
+            path.unlink()
+
+
+def pages() -> dict[str, str]:
+    """The pages by name. Those of a module `core` are core, and core/Device for its class."""
+    made = {"index": _index()}
     for name, title in BINDINGS.items():
-        pages[name] = _functions_page(name, title)
-        pages[f"{name}-types"] = _types_page(name)
+        made |= _functions_pages(name, title)
+        made[f"{name}-types"] = _types_page(name)
     for name, title in OBJECTS.items():
-        pages[name] = _objects_page(name, title)
-    folder.mkdir(exist_ok=True)
-    for name, text in pages.items():
-        update(folder / f"{name}.md", text)
+        made |= _objects_pages(name, title)
+    return made
+
+
+@functools.cache
+def examples() -> dict[str, str]:
+    """What EXAMPLES has, by the names in its headings."""
+    parts = re.split(r"^## `(.*)`\n+", EXAMPLES.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+    return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+def _more(module: str, name: str, depth: int) -> str:
+    """The example of a name, and where the guide explains it. depth: that of the page, below docs/."""
+    text = ""
+    if example := examples().get(f"{module}.{name}"):
+        text += f"\nExample:\n\n{example.strip()}\n"
+    if page := GUIDE_OF.get(name):
+        title = re.findall(r"^# (.*)", (PACKAGE.parent / "docs" / f"{page}.md").read_text(), re.MULTILINE)[0]
+        text += f"\nGuide: [{title}]({'../' * depth}{page}.md).\n"
+    return text
 
 
 def update(path: Path, text: str) -> None:
@@ -97,11 +144,18 @@ def _module(name: str) -> ModuleType:
 
 def _index() -> str:
     lines = ["# API reference", "", "Made from the docstrings of version " + _version() + ".", ""]
-    for title, pages in (
-        ("Objects", list(OBJECTS)),
-        ("Functions of C", [page for name in BINDINGS for page in (name, f"{name}-types")]),
-    ):
-        lines += [f"## {title}", "", "```{toctree}", ":maxdepth: 1", "", *pages, "```", ""]
+    for heading, titles in (("Objects", OBJECTS), ("Functions of C", BINDINGS)):
+        lines += [f"## {heading}", "", "| module | |", "|---|---|"]
+        for name, title in titles.items():
+            types = f" ([types]({name}-types.md))" if titles is BINDINGS else ""
+            lines.append(f"| [cudapy.{name}]({name}.md) | {title}{types} |")
+        below = [
+            page
+            for name in titles
+            for page in (name, f"{name}-types")
+            if page in OBJECTS or titles is BINDINGS
+        ]
+        lines += ["", "```{toctree}", ":maxdepth: 1", ":hidden:", "", *below, "```", ""]
     return "\n".join(lines)
 
 
@@ -116,8 +170,15 @@ def _directive(kind: str, signature: str, body: str, *options: str, fence: str =
     return "\n".join([f"{fence}{{py:{kind}}} {signature}", *options, "", body.rstrip("\n"), fence, ""])
 
 
+def _public(arguments: str) -> str:
+    """Parameters without those that only raise an error, and with the words of POINTERS."""
+    arguments = arguments.replace("*unnamed: NoReturn", "*")
+    arguments = re.sub(r"(, )?\*\*unknown: NoReturn", "", arguments)
+    return re.sub(r"\bvoid_p(p?)\b", lambda match: "pointer" + "s" * bool(match[1]), arguments)
+
+
 def _signature(node: Function, *, method: bool = False) -> str:
-    arguments = ast.unparse(node.args)
+    arguments = _public(ast.unparse(node.args))
     if method and not any(ast.unparse(each) == "staticmethod" for each in node.decorator_list):
         arguments = re.sub(r"^(self|cls)\b(, )?(/, )?", "", arguments)
     returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
@@ -127,44 +188,108 @@ def _signature(node: Function, *, method: bool = False) -> str:
 # -- functions of C ----------------------------------------------------------------------------------------
 
 
-def _functions_page(name: str, title: str) -> str:
+POINTERS = (
+    "A `pointer` is an address (an int, a handle, None) or an object whose memory C reads or writes (a NumPy "
+    "array, bytes, a struct); `pointers` are several of them, or the arguments of a kernel "
+    "([launching](../launch.md), [how a call works](../calls.md))."
+)
+
+
+def _functions_pages(name: str, title: str) -> dict[str, str]:
+    """The page of a module of C functions, and those of the groups of its header, if it has many."""
     text = (PACKAGE / f"{name}.py").read_text(encoding="utf-8")
     tree = ast.parse(text)
     headings = [
         (text.count("\n", 0, each.start()) + 1, each[1])
         for each in re.finditer(r"^# -- (.*?) -*$", text, re.MULTILINE)
     ]
+    groups: dict[str, list[tuple[str, str]]] = {"": []}
+    for line, entry, shown in _entries(name, tree):
+        while headings and headings[0][0] < line:
+            groups.setdefault(headings.pop(0)[1], [])
+        groups[next(reversed(groups))].append((entry, shown))
     lines = [f"# cudapy.{name}", "", f"*{title}.*", "", "```{py:module} " + f"cudapy.{name}", "```", ""]
     lines += [markdown(ast.get_docstring(tree))]
     lines += [
         f"`cudapy.{name}.checked` has the same functions, which return the results alone and raise "
         f"{{py:class}}`~cudapy.core.CUDAError`. Enums, structs, handles and constants: "
-        f"[types]({name}-types.md).",
+        f"[types]({name}-types.md). {POINTERS}",
         "",
     ]
+    if sum(map(len, groups.values())) <= MOST:
+        for group, entries in groups.items():
+            lines += [f"## {group}", ""] * bool(group) + [shown for _, shown in entries]
+        return {name: "\n".join(lines)}
+    lines += [shown for _, shown in groups.pop("")]
+    made, listed = {}, []
+    for group, entries in groups.items():
+        if not entries:
+            continue
+        page = re.sub(r"\W+", "-", group.lower()).strip("-")
+        listed.append(f"{name}/{page}")
+        roles = ", ".join(f"{{py:obj}}`~cudapy.{name}.{entry}`" for entry, _ in entries)
+        lines += [f"## [{group}]({name}/{page}.md)", "", roles, ""]
+        head = [f"# {group}", "", "```{py:currentmodule} " + f"cudapy.{name}", "```", ""]
+        head += [f"Functions of [cudapy.{name}](../{name}.md). {POINTERS.replace('](../', '](../../')}", ""]
+        made[f"{name}/{page}"] = "\n".join([*head, *(shown for _, shown in entries)])
+    lines += ["```{toctree}", ":hidden:", "", *listed, "```", ""]
+    return {name: "\n".join(lines), **made}
+
+
+def _entries(name: str, tree: ast.Module) -> Iterator[tuple[int, str, str]]:
+    """The functions and exceptions of a module: their lines, names and directives."""
     described: set[str] = set()
+    lines = _c_lines(tree)
     for node in tree.body:
-        while headings and headings[0][0] < node.lineno:
-            lines += [f"## {headings.pop(0)[1]}", ""]
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-            lines.append(_directive("exception", node.name, markdown(ast.get_docstring(node))))
+            yield (
+                node.lineno,
+                node.name,
+                _directive("exception", node.name, markdown(ast.get_docstring(node))),
+            )
             written = {each.name for each in tree.body if isinstance(each, ast.ClassDef)}
             for each in dict.fromkeys(getattr(_module(name), key) for key in public_names(name)):
                 derived = isinstance(each, type) and issubclass(each, getattr(_module(name), node.name))
                 if derived and each.__name__ not in written:  # made from a table
-                    lines.append(_directive("exception", each.__name__, markdown(each.__doc__)))
+                    shown = _directive("exception", each.__name__, markdown(each.__doc__))
+                    yield node.lineno, each.__name__, shown
         elif isinstance(node, Function) and not node.name.startswith("_") and node.name not in described:
             described.add(node.name)
-            lines.append(_function(node, tree))
+            yield node.lineno, node.name, _function(name, node, tree, lines)
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             target = node.targets[0].id
             value = getattr(_module(name), target, None)
             if not target.startswith("_") and inspect.isfunction(value):
                 described.add(target)
-                lines.append(
-                    _directive("function", target + _asked(value), _same(ast.unparse(node.value), value))
-                )
-    return "\n".join(lines)
+                same = _same(ast.unparse(node.value), value)
+                more = _more(name, target, 2)
+                is_same = same.startswith("The same as")
+                body = same if is_same else _c(_of_name(name, target, lines)) + same + more
+                yield node.lineno, target, _directive("function", target + _asked(value), body)
+
+
+def _c_lines(tree: ast.Module) -> dict[str, str]:
+    """The prototypes in a module, by the names of the C functions."""
+    found = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            for line in re.findall(r"^\w[\w *]*?\b(\w+)\(.*\)$", " ".join(node.value.split())):
+                found.setdefault(line, " ".join(node.value.split()))
+    return found
+
+
+def _of_name(module: str, name: str, lines: dict[str, str]) -> list[str]:
+    """The prototypes of the C functions that `name` stands for: its own, of all versions, or snake_case's."""
+    plain = re.sub(r"_v\d+$", "", name)
+    own = [text for c, text in lines.items() if re.sub(r"_v\d+$", "", c) == plain]
+    short = name.replace("_", "").lower()
+    return own or [
+        text for c, text in lines.items() if c.lower() in (module + short, "cu" + short, "cufile" + short)
+    ]
+
+
+def _c(prototypes: list[str]) -> str:
+    return "".join(f"```c\n{prototype}\n```\n\n" for prototype in dict.fromkeys(prototypes))
 
 
 def _same(written: str, value: Any) -> str:
@@ -175,32 +300,26 @@ def _same(written: str, value: Any) -> str:
 
 def _asked(value: Any) -> str:
     try:
-        return str(inspect.signature(value)).replace("'", "")
+        return _public(str(inspect.signature(value)).replace("'", ""))
     except (TypeError, ValueError):
         return "(...)"
 
 
-def _function(node: Function, tree: ast.Module) -> str:
-    """A function with the C line that declares it, and in each of its forms."""
+def _function(module: str, node: Function, tree: ast.Module, lines: dict[str, str]) -> str:
+    """A function with the C line that declares it, and in its first form."""
+    same = [
+        each for each in tree.body if isinstance(each, Function) and each.name in (node.name, f"_{node.name}")
+    ]
     forms = [
         each
-        for each in tree.body
-        if isinstance(each, Function)
-        and each.name == node.name
-        and any("overload" in ast.unparse(decorator) for decorator in each.decorator_list)
+        for each in same
+        if each.name == node.name and any("overload" in ast.unparse(one) for one in each.decorator_list)
     ] or [node]
-    prototypes, body = [], ast.get_docstring(node)
-    for each in tree.body:
-        if isinstance(each, Function) and each.name in (node.name, f"_{node.name}"):
-            body = body or ast.get_docstring(each)
-            for decorator in each.decorator_list:
-                if isinstance(decorator, ast.Call) and decorator.args:
-                    first = decorator.args[0]
-                    if isinstance(first, ast.Constant) and "(" in str(first.value):
-                        prototypes.append(str(first.value))
-    shown = "".join(f"```c\n{prototype}\n```\n\n" for prototype in dict.fromkeys(prototypes))
-    signatures = "\n".join(_signature(form) for form in forms[:1])
-    return _directive("function", signatures, shown + markdown(body))
+    body = next(filter(None, map(ast.get_docstring, same)), None)
+    more = _more(module, node.name, 2)
+    return _directive(
+        "function", _signature(forms[0]), _c(_of_name(module, node.name, lines)) + markdown(body) + more
+    )
 
 
 # -- types of C --------------------------------------------------------------------------------------------
@@ -250,7 +369,7 @@ def _type(cls: Any, aliases: list[str]) -> str:
         fields = [f"{k}: {_field(v)}\n" for k, v in annotations.items() if not k.startswith("_")]
         if fields:
             body += "\n```python\n" + "".join(fields) + "```\n"
-    return _directive("class", cls.__name__, body)
+    return _directive("class", cls.__name__, body, ":no-contents-entry:")
 
 
 def _field(annotation: Any) -> str:
@@ -263,37 +382,64 @@ def _field(annotation: Any) -> str:
 # -- classes of Python -------------------------------------------------------------------------------------
 
 
-def _objects_page(name: str, title: str) -> str:
-    module = _module(name)
-    lines = [f"# cudapy.{name}", "", f"*{title}.*", "", "```{py:module} " + f"cudapy.{name}", "```", ""]
-    lines += [markdown(module.__doc__)]
-    classes, functions, values = [], [], []
+def _objects_pages(name: str, title: str) -> dict[str, str]:
+    """The page of a module, and those of its classes, but for enums and exceptions."""
+    module, made = _module(name), {}
+    classes, small, functions, values = [], [], [], []
     for each in public_names(name):
         value = getattr(module, each)
         if isinstance(value, ModuleType):
             continue
-        where = classes if isinstance(value, type) else functions if callable(value) else values
-        where.append(each)
+        is_small = isinstance(value, type) and (
+            hasattr(value, "__members__") or issubclass(value, BaseException) or "." in name[5:]
+        )
+        where = small if is_small else classes if isinstance(value, type) else functions
+        (where if isinstance(value, type) or callable(value) else values).append(each)
+    known = {*classes, *small}
+    lines = [f"# cudapy.{name}", "", f"*{title}.*", "", "```{py:module} " + f"cudapy.{name}", "```", ""]
+    lines += [_linked(markdown(module.__doc__), name, {*known, *functions})]
+    if classes:
+        lines += ["## Classes", "", "| | |", "|---|---|"]
+    for each in classes:
+        summary = markdown(getattr(module, each).__doc__).split("\n\n")[0].split("\n```")[0]
+        lines.append(f"| [{each}]({name}/{each}.md) | {' '.join(summary.split())} |")
+        head = [f"# {each}", "", "```{py:currentmodule} " + f"cudapy.{name}", "```", ""]
+        head += [f"A class of [cudapy.{name}](../{name}.md).", ""]
+        made[f"{name}/{each}"] = "\n".join([*head, _class(name, each, getattr(module, each), known)])
+    lines += [""]
     for heading, names, describe in (
         ("Functions", functions, _plain_function),
-        ("Classes", classes, _class),
+        ("Enums and exceptions", small, _class),
         ("Values", values, _value),
     ):
         if names:
             lines += [f"## {heading}", ""]
-        lines += [describe(each, getattr(module, each), set(classes)) for each in names]
-    return "\n".join(lines)
+        lines += [describe(name, each, getattr(module, each), known) for each in names]
+    if classes:
+        lines += ["```{toctree}", ":hidden:", "", *(f"{name}/{each}" for each in classes), "```", ""]
+    return {name: "\n".join(lines), **made}
 
 
-def _plain_function(name: str, function: Any, known: set[str]) -> str:
+def _linked(text: str, module: str, known: set[str]) -> str:
+    """The first column of tables with links to what it names."""
+
+    def role(match: re.Match[str]) -> str:
+        return f"{{py:obj}}`~cudapy.{module}.{match[0]}`" if match[0] in known else match[0]
+
+    def row(match: re.Match[str]) -> str:
+        return f"| {re.sub(r'[A-Za-z_]+', role, match[1])} |"
+
+    return re.sub(r"^\| ([^|\n]+) \|", row, text, flags=re.MULTILINE)
+
+
+def _plain_function(module: str, name: str, function: Any, known: set[str]) -> str:
     node = _node(function)
     signature = _signature(node) if isinstance(node, Function) else name + _asked(function)
-    return _directive(
-        "function", signature.replace(getattr(node, "name", name), name, 1), markdown(function.__doc__)
-    )
+    body = markdown(function.__doc__) + _more(module, name, 1)
+    return _directive("function", signature.replace(getattr(node, "name", name), name, 1), body)
 
 
-def _value(name: str, value: Any, known: set[str]) -> str:
+def _value(module: str, name: str, value: Any, known: set[str]) -> str:
     if isinstance(value, dict | tuple | list):
         kind = type(value).__name__
         shown = ", ".join(f"`{each}`" for each in list(value)[:60] if isinstance(each, str))
@@ -324,7 +470,7 @@ def _node(thing: Any) -> ast.AST | None:
     return _definitions(module).get(name) if name and module else None
 
 
-def _class(name: str, cls: Any, known: set[str]) -> str:
+def _class(module: str, name: str, cls: Any, known: set[str]) -> str:
     node = _node(cls)
     body = [markdown(cls.__doc__ if cls.__doc__ != getattr(cls.__base__, "__doc__", None) else "")]
     public = [
@@ -336,7 +482,13 @@ def _class(name: str, cls: Any, known: set[str]) -> str:
         shown = "".join(f"{key} = {str(value)!r}\n" for key, value in members.items())
         body.append(f"```python\n{shown}```\n")
     else:
-        body += [text for _, text in sorted(_members(cls, public).items())]
+        body.append(_more(module, name, 2))
+        members_of = _members(cls, public)
+        for key, example in examples().items():
+            if key.startswith(f"{module}.{name}.") and (member := key.rpartition(".")[2]) in members_of:
+                end = members_of[member].rstrip("\n").removesuffix(":::")
+                members_of[member] = f"{end}\nExample:\n\n{example.strip()}\n:::\n"
+        body += [text for _, text in sorted(members_of.items())]
     kind = "exception" if issubclass(cls, BaseException) else "class"
     return _directive(kind, name + _construction(cls, node), "\n".join(body), fence="::::")
 
@@ -362,26 +514,37 @@ def _members(cls: Any, public: list[Any]) -> dict[str, str]:
         if base in inherited or base.__module__.partition(".")[0] != "cudapy":
             continue
         node = _node(base)
-        for key, text in _attributes(node):
-            found.setdefault(key, text)
+        attributes = list(_attributes(node))
+        if sum(not described for _, _, described in attributes) > TABLE:
+            found[""] = _attribute_table(attributes)
+        else:
+            for key, kind, described in attributes:
+                found.setdefault(key, _directive("attribute", key, markdown(described), f":type: {kind}"))
         for key, value in vars(base).items():
             if not key.startswith("_") and key not in found and (text := _member(key, value)):
                 found[key] = text
     return found
 
 
-def _attributes(node: ast.AST | None) -> Iterator[tuple[str, str]]:
-    """The annotated names in the body of a class, with the string below them."""
+TABLE = 20
+"""Attributes without a text of their own beyond which they are a table."""
+
+
+def _attribute_table(attributes: list[tuple[str, str, str]]) -> str:
+    rows = [f"| `{name}` | `{kind}` |" for name, kind, _ in sorted(attributes)]
+    return "\n".join(["| attribute | type |", "|---|---|", *rows, ""])
+
+
+def _attributes(node: ast.AST | None) -> Iterator[tuple[str, str, str]]:
+    """The annotated names in the body of a class, their types, and the strings below them."""
     body = getattr(node, "body", [])
     for each, after in itertools.zip_longest(body, body[1:]):
         if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name):
-            name = each.target.id
             text = ""
             if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
                 text = str(after.value.value)
-            if not name.startswith("_"):
-                options = [f":type: {ast.unparse(each.annotation)}"]
-                yield name, _directive("attribute", name, markdown(text), *options)
+            if not each.target.id.startswith("_"):
+                yield each.target.id, ast.unparse(each.annotation), text
 
 
 def _member(name: str, value: Any) -> str | None:
