@@ -53,6 +53,8 @@ def launch_kernel(library: Library, function: F) -> F:
     ) -> Any:
         nonlocal last, lane, success, pack, pointers, launch_ex, CUfunction, CUstream
         if lane and type(kernelParams) is tuple:
+            if pointers is None:
+                from .._ffi.convert import pointers
             table = pointers(kernelParams, None, "cuLaunchKernel: kernelParams")
             return cuLaunchKernel(
                 f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream,
@@ -94,13 +96,14 @@ def launch_kernel(library: Library, function: F) -> F:
                     hStream, kernelParams, extra,
                 )  # fmt: skip
                 if success is None and not result[0]:
-                    from .._ffi.convert import pointers
-                    from .._ffi.packed_launch import CONFIG
-
-                    pack, launch_ex, success = CONFIG.pack, _launch_ex(library), result
-                    from .._types.driver.handles import CUfunction, CUstream  # the rest is there
-
+                    success = result
                     lane = attach_lane(function.__declaration__, cuLaunchKernel)  # type: ignore[attr-defined]
+                    if not lane:
+                        from .._ffi.convert import pointers
+                        from .._ffi.packed_launch import CONFIG
+
+                        pack, launch_ex = CONFIG.pack, _launch_ex(library)
+                        from .._types.driver.handles import CUfunction, CUstream  # the rest is there
                 return result
             table = pointers(kernelParams, None, "cuLaunchKernel: kernelParams")
             address = kernelParams if type(kernelParams) is int else none
