@@ -106,6 +106,7 @@ def as_json(finding: Finding) -> dict[str, object]:
         "kernel": readable_in(place.kernel),
         "function": readable_in(place.function),
         "line": None if place.file is None else f"{place.shown_file}:{place.line}",
+        "inlined_from": place.inlined or None,
         "ptx_line": place.ptx_line,
         "instruction": place.instruction,
         "block": finding.block,

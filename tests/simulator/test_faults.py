@@ -382,6 +382,33 @@ def test_unwritten_global_memory(checks: Any, machine: Machine) -> None:
     machine.run(module, "copy", 1, 63, np.uint64(fresh), out)
 
 
+INLINED = r"""
+#include <cuda/atomic>
+__device__ __forceinline__ void helper(int *p) { *p = 1; }  // the program's own
+extern "C" __global__ void header(int *p)
+{
+    cuda::atomic_ref<int> one(p[threadIdx.x]);
+    one.store(5);  // a header's
+}
+extern "C" __global__ void own(int *p)
+{
+    helper(p + threadIdx.x);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "mark", "inlined"), [("header", "// a header's", True), ("own", "// the program's", False)]
+)
+def test_the_line_of_inlined_code(machine: Machine, name: str, mark: str, inlined: bool) -> None:
+    """That of the program, not of a header; in its own inlined functions the line there."""
+    with pytest.raises(Fault) as found:
+        machine.run(machine.load(INLINED), name, 1, 8, machine.zeros(4, i32))
+    assert found.value.details is not None
+    place = found.value.details.place
+    assert (place.line, bool(place.inlined)) == (line_of(INLINED, mark), inlined)
+
+
 STOPS = r"""
 extern "C" __device__ void __assertfail(const char *, const char *file, unsigned line, const char *, size_t);
 #define assert(e) ((e) ? (void)0 : __assertfail(#e, __FILE__, __LINE__, __func__, 1))

@@ -38,6 +38,8 @@ class Place:
     file: str | None = None
     """The source file, where the PTX has line numbers of it (`-lineinfo`)."""
     line: int | None = None
+    inlined: str = ""
+    """The line of the header, as file:line, if it is code that was inlined from one of a toolkit."""
 
     @property
     def shown_file(self) -> str:
@@ -50,7 +52,8 @@ class Place:
             text += f", in {self.function}"
         if self.file is not None:
             text += f", {self.shown_file}:{self.line}"
-        return f"{text}, PTX line {self.ptx_line}: {self.instruction}"
+        inlined = f" (inlined from {self.inlined})" if self.inlined else ""
+        return f"{text}, PTX line {self.ptx_line}: {self.instruction}{inlined}"
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,12 @@ _PIECE = re.compile(
 )
 _BLANK = re.compile(r"\s+")
 _LABEL = re.compile(r"[;{\n][^\S\n]*([A-Za-z_$%][\w$]*)\s*:(?!:)")
-_LOC = re.compile(r"\.loc\s+(\d+)\s+(\d+)")
+_LOC = re.compile(
+    r"\.loc\s+(\d+)\s+(\d+)(?:\s+(\d+))?"
+    r"(?:\s*,\s*function_name\s+[^,]+,\s*inlined_at\s+(\d+)\s+(\d+)\s+(\d+))?"
+)
+_DEEPEST = 64
+"""Calls within calls that are followed to where a line of an inlined function was called."""
 _REGISTERS = re.compile(r"\.reg\s*(?:\.v[24]\s*)?\.(\w+)\s+(.*)", re.DOTALL)
 _RANGE = re.compile(r"([%\w$]+)<(\d+)>$")
 _REGISTER = re.compile(r"[%\w$]+$")
@@ -38,6 +43,9 @@ class BodyReader:
         """
         self._count = 0
         self._location: Location | None = None
+        self._callers: tuple[Location, ...] = ()
+        self._called_at: dict[tuple[str, ...], tuple[str, ...]] = {}
+        """Of places in inlined functions, each a file, line and column, where those are called."""
         self._label = ""
         self._jumps: list[tuple[Instruction, list[dict[str, str]]]] = []
         for parameter in (*function.prototype.results, *function.prototype.parameters):
@@ -127,7 +135,18 @@ class BodyReader:
     def _loc(self, text: str) -> None:
         match = _LOC.match(text)
         if match is not None and count(match[2]):  # line 0: made by the compiler
-            self._location = Location(self._files.get(count(match[1]), "?"), count(match[2]))
+            self._location = self._place(match.groups()[:2])
+            callers: list[Location] = []
+            if match[4]:
+                place: tuple[str, ...] | None = match.groups()[3:]
+                self._called_at[match.groups()[:3]] = match.groups()[3:]
+                while place is not None and len(callers) < _DEEPEST:
+                    callers.append(self._place(place))
+                    place = self._called_at.get(place)
+            self._callers = tuple(callers)
+
+    def _place(self, place: tuple[str, ...]) -> Location:
+        return Location(self._files.get(count(place[0]), "?"), count(place[1]))
 
     def _statement(self, text: str, line: int) -> None:
         if not text:
@@ -183,6 +202,7 @@ class BodyReader:
                 line,
                 " ".join(text.split()),
                 self._location,
+                self._callers,
             )
         )
 

@@ -114,6 +114,8 @@ class Instruction:
     line: int
     text: str
     location: Location | None = None
+    callers: tuple[Location, ...] = ()
+    """Where the inlined function that it is of was called, and the one around that, outwards."""
 
     @property
     def name(self) -> str:

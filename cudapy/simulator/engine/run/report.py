@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
@@ -189,9 +190,18 @@ def threads(count: int, what: str) -> str:
 
 def place_of(kernel_name: str, function: CompiledFunction, instruction: Instruction) -> Place:
     """Where an instruction stands."""
-    location = instruction.location
+    location, inlined = instruction.location, ""
+    if location is not None and _is_toolkit(location.file):
+        user = next((one for one in instruction.callers if not _is_toolkit(one.file)), None)
+        if user is not None:
+            location, inlined = user, f"{os.path.basename(location.file)}:{location.line}"
     file, line = (None, None) if location is None else (location.file, location.line)
-    return Place(kernel_name, function.name, instruction.text, instruction.line, file, line)
+    return Place(kernel_name, function.name, instruction.text, instruction.line, file, line, inlined)
+
+
+def _is_toolkit(file: str) -> bool:
+    """Whether a file is a header of a toolkit or library, and not the program's own."""
+    return "/include/" in file.replace("\\", "/")
 
 
 _HOST = "host memory, such as a NumPy array's, which kernels cannot use"
