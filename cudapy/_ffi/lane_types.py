@@ -59,7 +59,10 @@ class Result:
 
 
 def described(
-    declaration: Declaration, scope: dict[str, Any], twins: Mapping[type, Any] | None = None
+    declaration: Declaration,
+    inputs: tuple[str, ...],
+    scope: dict[str, Any],
+    twins: Mapping[type, Any] | None = None,
 ) -> tuple[list[Argument], list[Result]] | None:
     """The arguments in the order of Python, and the results; None if one of them is of another kind.
 
@@ -76,7 +79,7 @@ def described(
         or declaration.whole
     ):
         return None
-    inputs, in_place, later = declaration.inputs, declaration.in_place, declaration.later
+    in_place, later = declaration.in_place, declaration.later
     sized = {p.name for p in parameters if p.c_name in sizes} if sizes else ()
     addresses = (*sized, *in_place, *later)
     arguments: dict[str, Argument] = {}
@@ -154,15 +157,25 @@ def _pointer(
 def _value(slot: int, cls: Any, twins: Mapping[type, Any] | None) -> Argument | None:
     if issubclass(cls, Enum):
         return Argument(slot, INTEGER | ENUM, _twin(cls, twins), 2**32 - 1)
+    try:
+        kind, limit = _VALUES[cls]
+    except KeyError:
+        kind, limit = _VALUES[cls] = _kind_of(cls)
+    return Argument(slot, kind, cls if kind & NONE else None, limit) if kind else None
+
+
+_VALUES: dict[Any, tuple[int, int]] = {}
+"""What `_kind_of` has said: a header has few classes of parameters."""
+
+
+def _kind_of(cls: Any) -> tuple[int, int]:
+    """The kind of a handle or a number, and its limit; 0 for what a lane does not take."""
     width = ctypes.sizeof(cls)
+    highest = 2 ** (8 * width - (cls._type_ in "bhilq")) - 1
     if issubclass(cls, Handle):
-        if width not in (4, 8) or issubclass(cls, Callback):
-            return None
-        highest = 2 ** (8 * width - (cls._type_ in "il")) - 1
-        return Argument(slot, INTEGER | NONE | (NARROW if width == 4 else 0), cls, highest)
-    if cls._type_ not in "bBhHiIlLqQ":
-        return None
-    return Argument(slot, INTEGER, limit=2 ** (8 * width - (cls._type_ in "bhilq")) - 1)
+        is_taken = width in (4, 8) and not issubclass(cls, Callback)
+        return (INTEGER | NONE | (NARROW if width == 4 else 0) if is_taken else 0), highest
+    return (INTEGER if cls._type_ in "bBhHiIlLqQ" else 0), highest
 
 
 def _twin(cls: Any, twins: Mapping[type, Any] | None) -> Any:

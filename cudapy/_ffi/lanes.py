@@ -277,21 +277,29 @@ class _Lanes:
 
             block = _Block(self.context, ROUTINE, self._entry.prologue)
             self._blocks.append(block)
-        count, stays = len(results), immortal
-        takes = [word for each in arguments for word in _words_of(each)]
-        makes = [word for each in outputs for word in each or ()]
+        count, stays, in_c, is_sized, inputs = len(results), immortal, 0, 0, 0
+        takes: list[int] = []
+        for each in arguments:
+            takes += _words_of(each)
+            inputs += each.is_last
+            is_sized |= each.size
+            if each.slot > in_c and each.kind != OBJECT:
+                in_c = each.slot
+        makes: list[int] = []
+        for made in outputs:
+            makes += made or ()
+        for result in results:
+            if result.slot > in_c:
+                in_c = result.slot
         first = len(FUNCTION)
         address, table = self._words.room(first + len(takes) + len(makes))
         takes_at = address + 8 * first
-        in_c = [each.slot for each in arguments if each.kind != OBJECT] + [each.slot for each in results]
-        inputs = sum(each.is_last for each in arguments)
         only = 0 if count or returned or released.required or copied.template else stays(ok)
         found = (
             self._entry.plain, stays(function.__code__), _NEVER, inputs, len(arguments), takes_at, count,
-            takes_at + 8 * len(takes), 0, 0, max(max(in_c, default=0) - 5, 0), only,
+            takes_at + 8 * len(takes), 0, 0, in_c - 5 if in_c > 5 else 0, only,
             0 if alone and count == 1 else count + (not alone), 0 if alone else stays(ok), stays(failed),
-            any(each.size for each in arguments), second, 8 * returned, self._guards(guards), *released,
-            *copied,
+            is_sized, second, 8 * returned, self._guards(guards), *released, *copied,
         )  # fmt: skip
         struct.pack_into(f"{len(table)}Q", table.cast("B"), 0, *found, *takes, *makes)
         set_function(table, c_function)
@@ -499,34 +507,42 @@ def attach(declaration: Declaration, function: Any, raising: bool = False) -> An
 
     Returns its table, None if it got no lane. Raises SymbolNotFound, or what loading the library raises.
     """
-    called, names, library = public_name(declaration.stub.__name__), declaration.inputs, declaration.library
+    names = declaration.inputs
+    if not raising:
+        return _attach(declaration, function, names)
 
     def exception(status: Any, arguments: list[Argument], values: tuple[Any, ...]) -> Exception:
         shown = map(_as_passed, arguments, values)
-        return library.error(called, status, dict(zip(names, shown, strict=True)))
+        called = public_name(declaration.stub.__name__)
+        return declaration.library.error(called, status, dict(zip(names, shown, strict=True)))
 
-    return _attach(declaration, function, exception if raising else None)
+    return _attach(declaration, function, names, exception)
 
 
 def attach_face(face: Face, declaration: Declaration, function: Any, names: tuple[str, ...]) -> Any:
     """Like `attach`, for a function of a snake_case face, whose parameters have these names."""
-    if len(names) != len(declaration.inputs):
+    inputs = declaration.inputs
+    if len(names) != len(inputs):
         return None
 
     def exception(status: Any, arguments: list[Argument], values: tuple[Any, ...]) -> Exception:
         return face.failed(declaration.stub, status, names, values)
 
-    return _attach(declaration, function, exception, face.twins, names)
+    return _attach(declaration, function, inputs, exception, face.twins, names)
 
 
 def _attach(
     declaration: Declaration,
     function: Any,
-    exception: Callable[[Any, list[Argument], tuple[Any, ...]], Exception] | None,
+    inputs: tuple[str, ...],
+    exception: Callable[[Any, list[Argument], tuple[Any, ...]], Exception] | None = None,
     twins: Mapping[type, Any] | None = None,
     names: tuple[str, ...] = (),
 ) -> Any:
-    """Give a function its lane. exception: makes what it raises; without it the status is in its result."""
+    """Give a function its lane. exception: makes what it raises; without it the status is in its result.
+
+    inputs: the parameters that Python has; names: what the function calls them, if not that.
+    """
     common = lanes()
     if common is None:
         return None
@@ -543,7 +559,7 @@ def _attach(
         c_function = library.symbol(*found_by)
         library.bind_first(c_function, name, scope, *found_by)
     kind = find(scope, library.status)
-    known = None if issubclass(kind, AGGREGATES) else described(declaration, scope, twins)
+    known = None if issubclass(kind, AGGREGATES) else described(declaration, inputs, scope, twins)
     if known is None:
         return None
     arguments, results = known
@@ -557,7 +573,7 @@ def _attach(
         raise exception(kind(status), arguments, values)
 
     ok = None if exception else kind(0) if results else (kind(0),)
-    raises, names = exception is not None, names or declaration.inputs
+    raises, names = exception is not None, names or inputs
     with _lock:  # threads whose first calls meet come here for the same function
         tables = library.lanes.setdefault(name, {})
         if function not in tables:
