@@ -7,12 +7,13 @@ looked up at its first call. Views, and what only allocates, stay PyTorch's own.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from typing import Any
 
 import torch
 from torch.utils._pytree import tree_map
 
+from . import layouts
 from .distributions import DISTRIBUTIONS
 from .formulas import FORMULAS, READS
 from .memory_checks import Reads, is_looked_for, mark, require
@@ -42,7 +43,6 @@ KEPT = frozenset(
 COMPOSED = ("copy_", "convolution", "convolution_backward")
 """Operators of all devices, which choose a library for CUDA inside."""
 KERNELS = (
-    "CPU",
     "CompositeExplicitAutograd",
     "CompositeExplicitAutogradNonFunctional",
     "CompositeImplicitAutograd",
@@ -60,24 +60,33 @@ def register() -> None:
     """Have the operators of CUDA run on the CPU from now on. Libraries that the simulator lacks are off."""
     library = torch.library.Library("aten", "IMPL")
     _libraries.append(library)
-    names = set(COMPOSED)  # some releases have kernels of their own for these
-    for name in torch._C._dispatch_get_registrations_for_dispatch_key("CUDA"):
-        space, _, name = name.partition("::")
-        if space == "aten" and name.partition(".")[0] not in KEPT:
-            names.add(name)
-    for name in names:
+    for name in {
+        *COMPOSED,
+        *_registered("CUDA", KEPT),
+    }:  # some releases have kernels of their own for COMPOSED
         library.impl(name, Operator(name), "CUDA")
+    for key, stands_for_it in layouts.KEYS.items():
+        for name in _registered(key, layouts.KEPT):
+            library.impl(name, Operator(name, stands_for_it), key)
     torch.backends.cudnn.enabled = False
     torch.backends.cuda.enable_flash_sdp(False)
     torch.backends.cuda.enable_mem_efficient_sdp(False)
     torch.backends.cuda.enable_cudnn_sdp(False)
 
 
-class Operator:
-    """One operator of ATen, `name` with its overload."""
+def _registered(key: str, kept: Set[str]) -> list[str]:
+    """The operators of a dispatch key, but for those of these names."""
+    found = torch._C._dispatch_get_registrations_for_dispatch_key(key)
+    names = [name.removeprefix("aten::") for name in found if name.startswith("aten::")]
+    return [name for name in names if name.partition(".")[0] not in kept]
 
-    def __init__(self, name: str) -> None:
+
+class Operator:
+    """One operator of ATen, `name` with its overload. key: of the kernel that stands for that of CUDA."""
+
+    def __init__(self, name: str, key: str = "CPU") -> None:
         self._name = name
+        self._key = key
         self._compute: Callable[..., Any] | None = None
 
     def _look_up(self) -> Callable[..., Any]:
@@ -87,7 +96,9 @@ class Operator:
         compute = FORMULAS.get(self._name) or DISTRIBUTIONS.get(self._name)
         if compute is None:
             full = f"aten::{self._name}"
-            if not any(torch._C._dispatch_has_kernel_for_dispatch_key(full, key) for key in KERNELS):
+            if not any(
+                torch._C._dispatch_has_kernel_for_dispatch_key(full, key) for key in (self._key, *KERNELS)
+            ):
                 raise NotImplementedError(
                     f"aten::{self._name} has no kernel for the CPU: it does not run on cudapy's simulator"
                 )
@@ -123,7 +134,7 @@ class Operator:
                 return self._capture(stream, device, args, kwargs)
         if any(isinstance(args[place], NUMBERS) for place in self._tensors_at if place < len(args)):
             compute = self._any_overload  # a number in the place of a tensor: one of them takes that
-        views = Views(self._name)
+        views = Views(self._name, mark)
         host_args, host_kwargs = self._host(views, args, kwargs)
         require(self._name, views.storages)
         reads = Reads(self._name, self._written, args, kwargs) if is_looked_for() else None
@@ -247,7 +258,7 @@ class Operator:
         """Make it a node: its results have memory now, and get their values when the graph is launched."""
         from torch._subclasses.fake_tensor import FakeTensorMode
 
-        views = Views(self._name)
+        views = Views(self._name, mark)
         host_args, host_kwargs = self._host(views, args, kwargs)
         with FakeTensorMode() as mode:
             fakes: dict[int, Any] = {}

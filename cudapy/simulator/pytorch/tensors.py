@@ -8,6 +8,8 @@ from typing import Any
 
 import torch
 
+from .layouts import is_sparse, joined, parts, replace
+
 CPU = torch.device("cpu")
 
 
@@ -15,10 +17,12 @@ class Views:
     """The tensors of one call: `host` makes the CPU's view of each CUDA tensor, `device` goes back.
 
     name: of the operator, for reports.
+    written: called with each dense tensor that gets a result.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, written: Callable[[Any], None]) -> None:
         self._name = name
+        self._written = written
         self._originals: dict[int, tuple[Any, Any]] = {}  # by the id of a view
         self.storages: dict[int, Any] = {}
         """The CUDA storages of the arguments, by their addresses."""
@@ -34,8 +38,13 @@ class Views:
         return None if isinstance(value, torch.Generator) else value
 
     def _view(self, tensor: Any) -> Any:
-        self._require_dense(tensor)
-        if tensor.numel():
+        if is_sparse(tensor):
+            view = joined(tensor, map(self._view, parts(tensor)))
+        elif tensor.layout != torch.strided or tensor.is_nested:
+            raise NotImplementedError(
+                f"aten::{self._name}: cudapy's simulator has no operators for tensors of {tensor.layout}"
+            )
+        elif tensor.numel():
             storage = tensor.untyped_storage()
             self.storages[storage.data_ptr()] = storage
             view = view_of(tensor)
@@ -43,12 +52,6 @@ class Views:
             view = torch.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype, device=CPU)
         self._originals[id(view)] = view, tensor
         return view
-
-    def _require_dense(self, tensor: Any) -> None:
-        if tensor.layout != torch.strided:
-            raise NotImplementedError(
-                f"aten::{self._name}: cudapy's simulator has no operators for tensors of {tensor.layout}"
-            )
 
     def original(self, view: Any) -> Any:
         """The CUDA tensor of which this is the view; None for other tensors."""
@@ -58,6 +61,11 @@ class Views:
         """A result of the CPU's kernel, with CUDA tensors on `device`: arguments are what they were."""
         if isinstance(value, torch.Tensor):
             original = self.original(value)
+            if original is not None and is_sparse(original):
+                before = zip(parts(original), parts(value), strict=True)
+                if any(one.data_ptr() != other.data_ptr() for one, other in before):
+                    replace(original, self._result(value, device))
+                return original
             if original is not None:
                 return written(original, value)
             return self._result(value, device) if value.device.type == "cpu" else value
@@ -67,7 +75,8 @@ class Views:
 
     def _result(self, tensor: Any, device: Any) -> Any:
         """Storage for storage, so that results share memory, with arguments too, as the CPU's do."""
-        self._require_dense(tensor)
+        if is_sparse(tensor):
+            return joined(tensor, [self._result(part, device) for part in parts(tensor)])
         source = tensor.untyped_storage()
         address = source.data_ptr()
         storage = self.storages.get(address)
@@ -78,6 +87,7 @@ class Views:
                 self.storages[address] = storage
         result = torch.empty(0, dtype=tensor.dtype, device=device)
         result.set_(storage, tensor.storage_offset(), tensor.size(), tensor.stride())
+        self._written(result)
         return _with_bits(result, tensor)
 
 
