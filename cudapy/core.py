@@ -11,11 +11,9 @@
     kernel = program.compile("cubin").get_kernel("twice")
 
     numbers = numpy.arange(256, dtype=numpy.float32)
-    buffer = dev.allocate(numbers.nbytes, stream)
-    buffer.copy_from(numbers, stream=stream)
+    buffer = dev.upload(numbers, stream)
     launch(stream, LaunchConfig(grid=1, block=256), kernel, buffer)
-    buffer.copy_to(numbers, stream=stream)
-    stream.sync()                                   # now `numbers` has the result
+    doubled = buffer.download(numpy.float32)        # waits for the stream
 
 Device, Context              GPUs, their properties (`dev.properties`), and the current context
 ContextOptions, SMResource   green contexts, with some of the multiprocessors: `dev.create_context`

@@ -54,7 +54,7 @@ def test_every_page_is_in_the_index(written: Path) -> None:
     index = (written / "index.md").read_text().split()
     assert {path.stem for path in written.glob("*.md")} - {"index"} <= set(index)
     for path in written.glob("*/*.md"):
-        assert f"{path.parent.name}/{path.stem}" in (written / f"{path.parent.name}.md").read_text().split()
+        assert f"({path.parent.name}/{path.name})" in (written / f"{path.parent.name}.md").read_text()
 
 
 def test_functions_show_the_line_of_the_header_and_no_internals(written: Path) -> None:

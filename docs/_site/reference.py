@@ -67,6 +67,8 @@ GUIDES = {
 GUIDE_OF = {name: page for page, names in GUIDES.items() for name in names.split()}
 EXAMPLES = Path(__file__).with_name("examples.md")
 """Short programs, below the names that they are about; tests/test_docs.py runs them."""
+ALONE = ["---", "orphan: true", "---", ""]
+"""What pages begin with that are not in the contents beside every page, which would weigh more than they."""
 MOST = 60
 """Functions on one page; the groups of the header have pages of their own beyond that."""
 Function = ast.FunctionDef
@@ -221,18 +223,16 @@ def _functions_pages(name: str, title: str) -> dict[str, str]:
             lines += [f"## {group}", ""] * bool(group) + [shown for _, shown in entries]
         return {name: "\n".join(lines)}
     lines += [shown for _, shown in groups.pop("")]
-    made, listed = {}, []
+    made = {}
     for group, entries in groups.items():
         if not entries:
             continue
         page = re.sub(r"\W+", "-", group.lower()).strip("-")
-        listed.append(f"{name}/{page}")
         roles = ", ".join(f"{{py:obj}}`~cudapy.{name}.{entry}`" for entry, _ in entries)
         lines += [f"## [{group}]({name}/{page}.md)", "", roles, ""]
-        head = [f"# {group}", "", "```{py:currentmodule} " + f"cudapy.{name}", "```", ""]
+        head = [*ALONE, f"# {group}", "", "```{py:currentmodule} " + f"cudapy.{name}", "```", ""]
         head += [f"Functions of [cudapy.{name}](../{name}.md). {POINTERS.replace('](../', '](../../')}", ""]
         made[f"{name}/{page}"] = "\n".join([*head, *(shown for _, shown in entries)])
-    lines += ["```{toctree}", ":hidden:", "", *listed, "```", ""]
     return {name: "\n".join(lines), **made}
 
 
@@ -403,7 +403,7 @@ def _objects_pages(name: str, title: str) -> dict[str, str]:
     for each in classes:
         summary = markdown(getattr(module, each).__doc__).split("\n\n")[0].split("\n```")[0]
         lines.append(f"| [{each}]({name}/{each}.md) | {' '.join(summary.split())} |")
-        head = [f"# {each}", "", "```{py:currentmodule} " + f"cudapy.{name}", "```", ""]
+        head = [*ALONE, f"# {each}", "", "```{py:currentmodule} " + f"cudapy.{name}", "```", ""]
         head += [f"A class of [cudapy.{name}](../{name}.md).", ""]
         made[f"{name}/{each}"] = "\n".join([*head, _class(name, each, getattr(module, each), known)])
     lines += [""]
@@ -415,8 +415,6 @@ def _objects_pages(name: str, title: str) -> dict[str, str]:
         if names:
             lines += [f"## {heading}", ""]
         lines += [describe(name, each, getattr(module, each), known) for each in names]
-    if classes:
-        lines += ["```{toctree}", ":hidden:", "", *(f"{name}/{each}" for each in classes), "```", ""]
     return {name: "\n".join(lines), **made}
 
 
@@ -424,7 +422,10 @@ def _linked(text: str, module: str, known: set[str]) -> str:
     """The first column of tables with links to what it names."""
 
     def role(match: re.Match[str]) -> str:
-        return f"{{py:obj}}`~cudapy.{module}.{match[0]}`" if match[0] in known else match[0]
+        below = f"{module}.{match[0]}"
+        if below in OBJECTS:
+            return f"[{match[0]}]({below}.md)"
+        return f"{{py:obj}}`~cudapy.{below}`" if match[0] in known else match[0]
 
     def row(match: re.Match[str]) -> str:
         return f"| {re.sub(r'[A-Za-z_]+', role, match[1])} |"
