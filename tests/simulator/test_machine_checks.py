@@ -67,6 +67,7 @@ extern "C" __global__ void steps(float *out, const float *in, int distance, int 
     __syncthreads();
     for (int k = 0; k < n; ++k) {
         float a = tile[(t * 5 + k) & 127] + wide[(t + k) & 127].x;
+        a += tile[k] - tile[(t + 32 * k) & 127] - tile[64] + tile[t & 96];  // one place, or a row
         __syncthreads();
         if (k == wrong) tile[(t + distance) & 127] = t;    // of several threads, if distance is 128 - t
         tile[t] = a;

@@ -32,6 +32,7 @@ from ..assembler.x86_64 import (
     RDI,
     RDX,
     RSI,
+    YMM,
     Assembler,
     At,
 )
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
 
 ROUTINES = {READ: "race_read", WRITE: "race_write", ATOMIC: "race_atomic"}
 _SAVED = (RBP, R12, R13, R14, R15)
-_CHANGED = (RAX, RCX, RDX, RSI, RDI, R8, R9, R10, R11)
+_CHANGED = (RAX, RCX, RDX, RSI, RDI, R8, R9, R10, R11, *YMM[:12])
 
 # Of a shadow, what `_described` lists: 8 bytes each.
 _WRITE, _WRITE_SITE, _FIRST, _FIRST_SITE, _LAST, _LAST_SITE, _START, _SHIFT = range(0, 64, 8)
@@ -128,12 +129,28 @@ def write_routines(out: Assembler) -> None:
             out.shift_by_cl("shr", _STEPS)
             out.test(_STEPS, _STEPS)
             out.jump_if("z", "bad")
+            if mode != ATOMIC:
+                out.number("cmp", _STEPS, 1)
+                out.jump_if("ne", "each")
+                if mode == READ:
+                    out.number("cmp", At(RBX, layout.ROW), layout.SAME, wide=False)
+                    out.jump_if("e", "same")
+                out.word("cmp", R8, At(RBX, layout.ROW), wide=False)
+                out.jump_if("e", "row")
+                out.label("each")
             if mode == READ:
                 _read(out)
             else:
                 _write(out, mode == ATOMIC)
+            out.label("good")
             out.set(RAX, 0)
             out.jump("done")
+            if mode == READ:
+                out.label("same")
+                _read_same(out)
+            if mode != ATOMIC:
+                out.label("row")
+                _enter_row(out, mode)
             out.label("bad")
             out.set(RAX, 1)
             out.label("done")
@@ -171,19 +188,22 @@ def _each_place(out: Assembler) -> Iterator[None]:
     out.jump_if("nz", lane)
 
 
-def _require_order(out: Assembler, record: int, otherwise: str, sites: int | None = None) -> None:
+def _require_order(
+    out: Assembler, record: int, otherwise: str, sites: int | None = None, is_own: bool = True
+) -> None:
     """Go on if what a record has is ordered before this access, or strong, if `sites` are given. Its epochs
-    are at r10 then. Changes rax and r8.
+    are at r10 then. Changes rax and r8. is_own: what the lane did itself is ordered.
     """
     good, other = out.new_label(), otherwise if sites is None else out.new_label()
     out.word("mov", R10, At(_SHADOW, record))
     out.word("mov", RAX, At(R10, 0, _PLACE, 8))
     out.test(RAX, RAX)
     out.jump_if("z", good)
-    out.word("mov", R8, RAX)
-    out.word("xor", R8, _EPOCH)
-    out.shift_word("shr", R8, 32)
-    out.jump_if("z", good)
+    if is_own:
+        out.word("mov", R8, RAX)
+        out.word("xor", R8, _EPOCH)
+        out.shift_word("shr", R8, 32)
+        out.jump_if("z", good)
     out.word("mov", R8, RAX)
     out.shift_word("shr", R8, 32)
     out.word("sub", R8, At(_CHUNK_AT, _BLOCK))
@@ -210,6 +230,131 @@ def _enter(out: Assembler, sites: int) -> None:
     out.keep(At(R10, 0, _PLACE, 8), _EPOCH)
     out.word("mov", R8, At(_SHADOW, sites))
     out.keep(At(R8, 0, _PLACE, 4), _SITE, 4)
+
+
+def _find_first(out: Assembler) -> None:
+    """The place and the epoch of the first lane."""
+    out.word("mov", _EPOCH, _OWN_FIRST)
+    out.word("mov", _PLACE, At(RBX, layout.ADDRESS))
+    out.word("sub", _PLACE, At(_SHADOW, _START))
+    out.shift_by_cl("shr", _PLACE)
+
+
+def _read_same(out: Assembler) -> None:
+    """A read of one place by a warp: only what the block's barrier orders is ordered before all lanes. The
+    first read is the first lane's then; if it was made by one of the lanes, that one reads again.
+    """
+    _find_first(out)
+    _require_order(out, _WRITE, "bad", is_own=False)
+    others, last = out.new_label(), out.new_label()
+    _require_order(out, _FIRST, others, is_own=False)
+    _enter(out, _FIRST_SITE)
+    out.jump(last)
+    out.label(others)
+    out.word("mov", RAX, At(R10, 0, _PLACE, 8))
+    out.word("mov", R8, RAX)
+    out.shift_word("shr", R8, 32)
+    out.word("mov", RDI, _EPOCH)
+    out.shift_word("shr", RDI, 32)
+    out.word("sub", R8, RDI)
+    out.number("cmp", R8, layout.LANES)
+    out.jump_if("ae", last)
+    out.shift_word("shl", R8, 32)
+    out.word("add", _EPOCH, R8)
+    _enter(out, _FIRST_SITE)
+    out.label(last)
+    out.set(_EPOCH, layout.LANES - 1)
+    out.shift_word("shl", _EPOCH, 32)
+    out.word("add", _EPOCH, _OWN_FIRST)
+    out.word("mov", R10, At(_SHADOW, _LAST))
+    _enter(out, _LAST_SITE)
+    out.jump("good")
+
+
+_OWN_LANES, _TIMES, _BELOW, _BEYOND, _ZERO, _EPOCHS, _MINE, _GOOD, _FOUND, _MORE, _ALL, _ANY = YMM[:12]
+
+
+def _enter_row(out: Assembler, mode: int) -> None:
+    """An access of a warp to places beside each other, four lanes at a time."""
+    _find_first(out)
+    out.unary("broadcastq", _OWN_LANES, At(_CHUNK_AT, _OWN))
+    out.unary("broadcastd", _TIMES, At(_CHUNK_AT, _TIME))
+    out.word("mov", RAX, At(_CHUNK_AT, _BLOCK))
+    for register, distance in ((_BELOW, -1), (_BEYOND, None)):
+        if distance is None:
+            out.word("add", RAX, At(_CHUNK_AT, _COUNT))
+            out.number("add", RAX, 1)
+        else:
+            out.number("add", RAX, distance)
+        out.movd_in(register, RAX)
+        out.unary("broadcastd", register, register)
+    out.vector("pxor", _ZERO, _ZERO, _ZERO)
+    _order_row(out, _WRITE)
+    out.jump_if("ne", "bad")
+    if mode == WRITE:
+        for record in (_FIRST, _LAST):
+            _order_row(out, record)
+            out.jump_if("ne", "bad")
+        _enter_lanes(out, _WRITE, _WRITE_SITE)
+        out.jump("good")
+        return
+    last, mixed = out.new_label(), out.new_label()
+    _order_row(out, _FIRST)
+    out.jump_if("ne", mixed)
+    _enter_lanes(out, _FIRST, _FIRST_SITE)
+    out.jump(last)
+    out.label(mixed)  # all of them stay, or some
+    out.unary("movmskpd", RAX, _ANY)
+    out.test(RAX, RAX, wide=False)
+    out.jump_if("nz", "each")
+    out.label(last)
+    _enter_lanes(out, _LAST, _LAST_SITE)
+    out.jump("good")
+
+
+def _order_row(out: Assembler, record: int) -> None:
+    """The flags are those of equality if what a record has is ordered before this access in all lanes. ANY
+    has its signs set if it is in any.
+    """
+    out.word("mov", R10, At(_SHADOW, record))
+    out.vector("pcmpeqd", _ALL, _ALL, _ALL)
+    out.vector("pxor", _ANY, _ANY, _ANY)
+    for part in range(8):
+        out.unary("movups", _EPOCHS, At(R10, 32 * part, _PLACE, 8))
+        _find_mine(out, part)
+        out.vector("pcmpeqd", _GOOD, _MINE, _EPOCHS)
+        out.vector("pcmpgtd", _FOUND, _TIMES, _EPOCHS)
+        out.shift("psllq", _FOUND, _FOUND, 32)
+        out.vector("pcmpgtd", _MORE, _EPOCHS, _BELOW)
+        out.vector("pand", _FOUND, _FOUND, _MORE)
+        out.vector("pcmpgtd", _MORE, _BEYOND, _EPOCHS)
+        out.vector("pand", _FOUND, _FOUND, _MORE)
+        out.vector("por", _GOOD, _GOOD, _FOUND)
+        out.vector("pcmpeqq", _FOUND, _EPOCHS, _ZERO)
+        out.vector("por", _GOOD, _GOOD, _FOUND)
+        out.vector("pand", _ALL, _ALL, _GOOD)
+        out.vector("por", _ANY, _ANY, _GOOD)
+    out.unary("movmskpd", RAX, _ALL)
+    out.number("cmp", RAX, 15, wide=False)
+
+
+def _find_mine(out: Assembler, part: int) -> None:
+    """The epochs of four lanes."""
+    out.unary("movups", _MINE, At(RBX, layout.STEPS + 32 * part))
+    out.shift("psllq", _MINE, _MINE, 32)
+    out.vector("paddq", _MINE, _MINE, _OWN_LANES)
+
+
+def _enter_lanes(out: Assembler, record: int, sites: int) -> None:
+    out.word("mov", R10, At(_SHADOW, record))
+    for part in range(8):
+        _find_mine(out, part)
+        out.store("movups", At(R10, 32 * part, _PLACE, 8), _MINE)
+    out.word("mov", R10, At(_SHADOW, sites))
+    out.movd_in(_GOOD, _SITE)
+    out.unary("broadcastd", _GOOD, _GOOD)
+    for part in range(4):
+        out.store("movups", At(R10, 32 * part, _PLACE, 4), _GOOD)
 
 
 def _read(out: Assembler) -> None:

@@ -248,14 +248,15 @@ class RaceDetector:
             return
         numbers = self._threads.numbers(lanes)
         start = (np.broadcast_to(a, numbers.shape) - np.uint64(allocation.address)).view(np.int64)
-        shadow = self._order.shadows.get(allocation.address)
-        if shadow is None:
-            shadow = self._order.shadows[allocation.address] = Shadow(allocation.size + WIDEST)
-            self._order.changes += 1
         size = access.size
         while allocation.address & (size - 1):  # a part starts at a multiple of its size in the allocation
             size //= 2
-        if size < shadow.granularity:
+        size = min(size, WIDEST)
+        shadow = self._order.shadows.get(allocation.address)
+        if shadow is None:
+            shadow = self._order.shadows[allocation.address] = Shadow(allocation.size + WIDEST, size)
+            self._order.changes += 1
+        elif size < shadow.granularity:
             shadow.refine(size)
             self._order.changes += 1
         stored = Stored(allocation.data, start, values) if values else None

@@ -56,11 +56,10 @@ class Shadow:
     it, and the last.
     """
 
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self.granularity = WIDEST
+    def __init__(self, size: int, granularity: int = WIDEST) -> None:
+        self.granularity = granularity
         """Bytes of a part: all accesses so far touched whole parts."""
-        count = -(-size // WIDEST)
+        count = -(-size // granularity)
         self.write, self.first_read, self.last_read = Record(count), Record(count), Record(count)
 
     def addresses(self) -> list[int]:
