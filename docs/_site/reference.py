@@ -483,7 +483,7 @@ def _class(module: str, name: str, cls: Any, known: set[str]) -> str:
         shown = "".join(f"{key} = {str(value)!r}\n" for key, value in members.items())
         body.append(f"```python\n{shown}```\n")
     else:
-        body.append(_more(module, name, 2))
+        body.append(_more(module, name, 1 if issubclass(cls, BaseException) else 2))
         members_of = _members(cls, public)
         for key, example in examples().items():
             if key.startswith(f"{module}.{name}.") and (member := key.rpartition(".")[2]) in members_of:
