@@ -25,11 +25,14 @@ from cudapy._core.kernels.launch_lane import (
     MOST_ARGUMENTS,
     MOST_BYTES,
     NULL,
+    PREPARED,
     SHARED,
     SINGLE,
     STORED,
+    TABLE_IN_PARAMETERS,
     TAG_AT,
 )
+from cudapy._ffi.lane_layout import PAGE
 from cudapy.simulator.engine.assembler.x86_64 import (
     R8,
     R9,
@@ -55,7 +58,9 @@ from . import lane_code
 WHERE = Path(__file__).parents[1] / "cudapy" / "_core" / "kernels" / "launch_code.py"
 CONFIG = 0  # a CUlaunchConfig of 56 bytes: the shape, the stream, and the attributes with their count
 STREAM, ATTRIBUTES = CONFIG + 32, CONFIG + 40
-TABLE = 64
+PARAMETERS, STATE, REASONS = 0, 72, 80  # of a prepared launch: its node's, the thread's state, for captures
+CURRENT, CAPTURING = 88, 96  # what C answers
+TABLE = 104
 VALUES = TABLE + 8 * MOST_ARGUMENTS
 ROOM = (VALUES + MOST_BYTES + 8) // 16 * 16 + 8  # with six registers and the return address: 16 bytes
 SAVED = (RBP, RBX, R12, R13, R14, R15)
@@ -63,7 +68,11 @@ STREAM_ARGUMENT, CONFIG_ARGUMENT, KERNEL_ARGUMENT, OTHERS = 0, 8, 16, 24
 
 
 class Routine(lane_code.Routine):
-    """The routine, whose parts follow one another."""
+    """The routine of `launch`, whose parts follow one another."""
+
+    words: tuple[str, ...] = KERNEL
+    others = OTHERS
+    """The words before those of the arguments, and where these are among all arguments."""
 
     def shared(self, name: str) -> At:
         return At(RBP, 8 * SHARED.index(name))
@@ -107,7 +116,7 @@ class Routine(lane_code.Routine):
         for register in SAVED:
             self.push_any(register)
         self.number("sub", RSP, ROOM)
-        self.word("mov", RBP, RAX)
+        self.find_words()
         for kept, given in ((R12, RDI), (R13, RSI), (R14, RDX), (R15, RCX)):
             self.word("mov", kept, given)
         self.test(R15, R15)
@@ -115,14 +124,20 @@ class Routine(lane_code.Routine):
         self.unless_watched(self.shared)
         self.load(RCX, self.shared("code_at"))
         self.load(RAX, At(R12, 0, RCX))
-        self.word("cmp", RAX, self.shared("code"))
+        self.word("cmp", RAX, self.code_word())
         self.jump_if("ne", "slow")
-
-    def kernel(self) -> None:
-        """R10: how many arguments follow the three."""
         self.word("mov", R10, R14)
         self.shift_word("shl", R10, 1)
         self.shift_word("shr", R10, 1)
+
+    def find_words(self) -> None:
+        self.word("mov", RBP, RAX)
+
+    def code_word(self) -> At:
+        return self.shared("code")
+
+    def kernel(self) -> None:
+        """R10: how many arguments follow the three."""
         self.number("sub", R10, 3)
         self.jump_if("b", "slow")
         self.load(R9, At(R13, KERNEL_ARGUMENT))
@@ -164,8 +179,8 @@ class Routine(lane_code.Routine):
 
         Each kind begins with RSI the object, RCX the kind, RAX where in the object the value is.
         """
-        self.lea(R8, At(RBX, 8 * len(KERNEL)))
-        self.lea(R9, At(R13, OTHERS))
+        self.lea(R8, At(RBX, 8 * len(self.words)))
+        self.lea(R9, At(R13, self.others))
         self.lea(R11, At(RSP, TABLE))
         self.test(R10, R10)
         self.jump_if("e", "unlock")
@@ -330,6 +345,11 @@ class Routine(lane_code.Routine):
         self.jump_if("ne", "failed")
 
     def ends(self) -> None:
+        self.success()
+        self.failure()
+        self.to_python()
+
+    def success(self) -> None:
         self.load(R13, self.shared("none"))
         self.word("mov", RDI, R13)
         self.call_at(self.shared("incref"))
@@ -338,6 +358,7 @@ class Routine(lane_code.Routine):
         self.leave()
         self.ret()
 
+    def failure(self) -> None:
         self.label("failed")  # failed(status, kernel, config, stream)
         self.word("mov", RDI, R14)
         self.call_at(self.shared("from_signed"))
@@ -361,6 +382,7 @@ class Routine(lane_code.Routine):
         self.call_at(self.shared("decref"))
         self.jump("end")
 
+    def to_python(self) -> None:
         self.watched(self.shared)
         self.label("slow")
         for given, kept in ((RDI, R12), (RSI, R13), (RDX, R14), (RCX, R15)):
@@ -370,17 +392,135 @@ class Routine(lane_code.Routine):
         self.jump_to(RAX)
 
 
+class Prepared(Routine):
+    """The routine of prepared launches. RBX: the words of one of them.
+
+    The driver copies the values as it sets them, so that they may lie on the stack. The graph is in use until
+    it was launched: other threads make one of their own, in Python.
+    """
+
+    words, others = PREPARED, 0
+
+    def of(self, name: str) -> At:
+        return At(RBX, 8 * PREPARED.index(name))
+
+    def find_words(self) -> None:
+        self.word("mov", RBX, RAX)
+        self.load(RBP, self.of("shared"))
+
+    def code_word(self) -> At:
+        return self.of("code")
+
+    def write(self) -> bytes:
+        self.enter()
+        self.word("cmp", R10, self.of("count"))
+        self.jump_if("ne", "slow")
+        self.load(RAX, self.of("busy"))
+        self.test(RAX, RAX)
+        self.jump_if("ne", "slow")
+        self.load(RAX, self.of("stream"))
+        self.load(RAX, At(RAX))
+        self.test(RAX, RAX)
+        self.jump_if("e", "slow")
+        self.arguments()
+        self.kinds()
+        self.call_c()
+        self.ends()
+        return self.finish()
+
+    def call_c(self) -> None:
+        self.label("unlock")
+        self.load(RAX, self.of("captures"))
+        self.load(RAX, At(RAX))
+        self.keep(At(RSP, REASONS), RAX)
+        self.set(RAX, 1)
+        self.keep(self.of("busy"), RAX)
+        self.set(RAX, 0)
+        self.load(RCX, self.of("locked"))
+        self.test(RCX, RCX)
+        self.jump_if("ne", "unlocked")
+        self.call_at(self.shared("save_thread"))
+        self.label("unlocked")
+        self.keep(At(RSP, STATE), RAX)
+
+        self.load(RAX, At(RSP, REASONS))
+        self.test(RAX, RAX)
+        self.jump_if("e", "not captured")
+        self.load(RDI, self.of("where"))
+        self.lea(RSI, At(RSP, CAPTURING))
+        self.call_status(self.of("is_capturing"))
+        self.fetch(RAX, At(RSP, CAPTURING), 4)
+        self.test(RAX, RAX)
+        self.jump_if("ne", "failed")
+
+        self.label("not captured")
+        self.load(RAX, self.of("get_current"))
+        self.test(RAX, RAX)
+        self.jump_if("e", "set")
+        self.lea(RDI, At(RSP, CURRENT))
+        self.call_status(RAX)
+        self.load(RAX, At(RSP, CURRENT))
+        self.word("cmp", RAX, self.of("context"))
+        self.jump_if("ne", "failed")
+
+        self.label("set")
+        self.load(RAX, self.of("count"))
+        self.test(RAX, RAX)
+        self.jump_if("e", "run")
+        for i in range(9):
+            self.load(RAX, self.of(f"parameters {i}"))
+            self.keep(At(RSP, PARAMETERS + 8 * i), RAX)
+        self.lea(RAX, At(RSP, TABLE))
+        self.keep(At(RSP, PARAMETERS + 8 * TABLE_IN_PARAMETERS), RAX)
+        self.load(RDI, self.of("executable"))
+        self.load(RSI, self.of("node"))
+        self.lea(RDX, At(RSP, PARAMETERS))
+        self.call_status(self.of("set_arguments"))
+        self.label("run")
+        self.load(RDI, self.of("executable"))
+        self.load(RSI, self.of("where"))
+        self.call_status(self.of("run_graph"))
+        self.over()
+
+    def call_status(self, function: int | At) -> None:
+        """Call a C function; jump if it fails."""
+        self.call_at(function)
+        self.test(RAX, RAX, wide=False)
+        self.jump_if("ne", "failed")
+
+    def over(self) -> None:
+        """The graph is free, and the thread has the GIL again."""
+        with self.scope():
+            self.load(RDI, At(RSP, STATE))
+            self.test(RDI, RDI)
+            self.jump_if("e", "locked")
+            self.call_at(self.shared("restore_thread"))
+            self.label("locked")
+            self.set(RAX, 0)
+            self.keep(self.of("busy"), RAX)
+
+    def failure(self) -> None:
+        """Python tries it all again, and says what is wrong."""
+        self.label("failed")
+        self.over()
+        self.jump("slow")
+
+
 def text() -> str:
-    code = Routine().write()
-    assert len(code) <= lane_code.PAGE  # type: ignore[attr-defined]
-    lines = textwrap.wrap(code.hex(), 100)
+    routines = [("ROUTINE", Routine().write()), ("PREPARED_ROUTINE", Prepared().write())]
+    assert max(len(code) for _, code in routines) <= PAGE
     return (
         '"""The machine code of launches, for x86-64, which `python -m tests.launch_code` writes."""\n\n'
         "# What it does is in the source of that module; `launch_lane` says how it is used.\n"
-        "ROUTINE = bytes.fromhex(\n" + "".join(f'    "{line}"\n' for line in lines) + ")\n"
+        + "".join(
+            f"{name} = bytes.fromhex(\n"
+            + "".join(f'    "{line}"\n' for line in textwrap.wrap(code.hex(), 100))
+            + ")\n"
+            for name, code in routines
+        )
     )
 
 
 if __name__ == "__main__":
     WHERE.write_text(text())
-    sys.stdout.write(f"{WHERE}: {len(Routine().write())} bytes\n")
+    sys.stdout.write(f"{WHERE}: {len(Routine().write())} and {len(Prepared().write())} bytes\n")

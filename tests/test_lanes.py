@@ -80,7 +80,7 @@ def faces_of(function: Any) -> list[Any]:
 
 
 def has_lane(function: Any) -> bool:
-    return not state._entry.is_free(function)
+    return not state.entry.is_free(function)
 
 
 def outcome(function: Any, arguments: tuple[Any, ...]) -> Any:

@@ -122,6 +122,9 @@ def copy() -> Iterator[SimpleNamespace]:
             core=of("core"),
             kernel=of("_core.kernels.kernel"),
             captures=of("_core.ownership.captures"),
+            driver=of("driver"),
+            lanes=of("_ffi.lanes"),
+            launch_lane=of("_core.kernels.launch_lane"),
         )
 
 
@@ -398,6 +401,121 @@ def test_a_closed_stream(world) -> None:
     with pytest.raises(RuntimeError, match="this Stream is closed"):
         world.prepare(world.kernel(4), 1)
     assert world.driver.runs == world.driver.launches == []
+
+
+@pytest.fixture
+def in_c(world: SimpleNamespace, copy: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The functions that a run calls as C functions, so that it has a lane; the names of those called."""
+    if reason := copy.lanes.why_not():
+        pytest.skip(f"no fast lane: {reason}")
+    calls: list[str] = []
+    library = copy.driver.libcuda
+
+    def current(to: int) -> int:
+        ctypes.c_uint64.from_address(to).value = world.fake.contexts[-1] if world.fake.contexts else 0
+        return 0
+
+    def capturing(stream: int, to: int) -> int:
+        ctypes.c_int.from_address(to).value = stream in world.fake.capturing
+        return 0
+
+    def thunk(name: str, count: int, function: Any) -> Any:
+        def noting(*values: int) -> int:
+            calls.append(name)
+            return int(function(*values))
+
+        return ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * count)(noting)
+
+    made = world.driver
+    library.function("cuGraphLaunch")  # finds those of this library
+    for name, count, function in (
+        ("cuCtxGetCurrent", 1, current),
+        ("cuGraphExecKernelNodeSetParams_v2", 3, lambda *v: made.cuGraphExecKernelNodeSetParams_v2(None, v)),
+        ("cuStreamIsCapturing", 2, capturing),
+        ("cuGraphLaunch", 2, lambda *v: made.cuGraphLaunch(None, (v[0], v[1] or 0))),
+    ):
+        monkeypatch.setitem(library._found, name, thunk(name, count, function))
+    return calls
+
+
+def without_python(run: Any) -> None:
+    """Have a run that goes through Python fail."""
+    assert "lane" in run.__globals__
+    run.__globals__["pop"] = None
+
+
+@pytest.mark.parametrize(
+    ("size", "value", "expected"), OF_NO_PACKAGE, ids=[f"{c[0]}-{type(c[1]).__name__}" for c in OF_NO_PACKAGE]
+)
+def test_a_run_takes_no_step_of_python(world, in_c, size, value, expected) -> None:
+    run = world.prepare(world.kernel(4, size, 1), 17, value, 3)
+    if "lane" in run.__globals__ and not (type(value) is int and value >> 60 not in (0, -1)):
+        without_python(run)
+    for first in (17, 18):
+        assert run(first, value, 3) is None
+    wanted = [[struct.pack("i", first), expected, b"\3"] for first in (17, 18)]
+    assert [values for _, _, values in world.driver.runs] == wanted
+    assert in_c == ["cuGraphExecKernelNodeSetParams_v2", "cuGraphLaunch"] * 2
+
+
+def test_a_run_without_arguments_sets_none(world, in_c) -> None:
+    run = world.prepare(world.kernel())
+    without_python(run)
+    run()
+    run()
+    assert in_c == ["cuGraphLaunch"] * 2
+    with pytest.raises(TypeError):
+        run(1)
+
+
+def test_what_a_lane_leaves_to_python(world, in_c) -> None:
+    """A capture, a graph in use, failures, other types, a tool that watches, a closed stream."""
+    run = world.prepare(world.kernel(4), 1)
+    run(2)
+    reasons = world.captures.captures.may_be_active
+    reasons.add("a reason")
+    world.fake.capturing.add(int(world.stream.handle))
+    run(1)
+    world.fake.capturing.clear()
+    run(3)
+    assert "cuStreamIsCapturing" in in_c
+    reasons.clear()
+    world.driver.during = lambda: setattr(world.driver, "during", None) or run(4)
+    run(5)
+    run(np.int32(6))
+    for world.driver.refused in (1, 2):
+        run(7)
+    world.driver.refused = 0
+    run(8)
+    found = [struct.unpack("i", values[0])[0] for _, _, values in world.driver.runs]
+    launched = [struct.unpack("i", values[0])[0] for values in world.driver.launches]
+    assert (found, launched) == ([2, 3, 4, 5, 8], [1, 6, 7, 7])
+    world.stream.close()
+    with pytest.raises(RuntimeError, match="this Stream is closed"):
+        run(9)
+
+
+def test_the_current_context_is_asked_for_the_default_stream(world, in_c) -> None:
+    run = world.core.prepare(world.core.Device(0).default_stream, world.config, world.kernel(4), 1)
+    without_python(run)
+    run(2)
+    assert in_c == ["cuCtxGetCurrent", "cuGraphExecKernelNodeSetParams_v2", "cuGraphLaunch"]
+
+
+def test_places_in_executable_memory_are_used_again(world, in_c, copy) -> None:
+    kernel = world.kernel(4)
+    runs = [world.prepare(kernel, 1) for _ in range(3)]
+    free = copy.launch_lane._prepared()._free
+    before = len(free)
+    for i in range(300):
+        run = world.prepare(kernel, 1)
+        assert len(free) == before - 1
+        run(i)
+        del run
+        assert len(free) == before
+    for run in runs:
+        run(7)
+    assert [struct.unpack("i", values[0])[0] for _, _, values in world.driver.runs] == [*range(300), 7, 7, 7]
 
 
 def test_it_is_text_that_tracebacks_can_show(world) -> None:

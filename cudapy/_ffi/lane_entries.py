@@ -68,8 +68,7 @@ class Forwarder(Vectorcall):
         name, code = function.__name__, function.__code__
         python = FunctionType(code, function.__globals__, name, function.__defaults__, function.__closure__)
         python.__kwdefaults__, python.__qualname__ = function.__kwdefaults__, function.__qualname__
-        definition = _MethodDefinition(name.encode(), address, _FASTCALL)
-        _definitions.append(definition)
+        definition = _definitions.setdefault(address, _MethodDefinition(name.encode(), address, _FASTCALL))
         builtin = _new_builtin(ctypes.addressof(definition), python, None)
         if is_entered(function):
             _builtins[function] = builtin
@@ -99,7 +98,7 @@ class _MethodDefinition(ctypes.Structure):
 
 
 _builtins: dict[Any, Any] = {}  # of functions that keep their code
-_definitions: list[_MethodDefinition] = []  # which builtin functions use, and do not own
+_definitions: dict[int, _MethodDefinition] = {}  # by address: builtin functions do not own theirs
 if _api is not None:
     _api.Py_IncRef(ctypes.py_object(_definitions))
 

@@ -29,6 +29,7 @@ from typing import NamedTuple
 from .._process import forks
 from .._process.environment import FAST_LANE, lanes_wanted
 from .handles import Handle, Thunk, entry, maker
+from .interrupts import finalizer
 from .lane_entries import Forwarder, Vectorcall, python_of
 from .lane_entries import called_for as called_for
 from .lane_layout import CONTEXT, PAGE, NoLanes, context, slot_at, words
@@ -223,9 +224,50 @@ class _Block:
 
     def stub(self, table: int) -> int:
         """The address of a stub for a function's table."""
-        self._tables[self.used] = table
         self.used += 1
-        return self._stubs + STUB * (self.used - 1)
+        return self.set_table(self.used - 1, table)
+
+    def set_table(self, stub: int, table: int) -> int:
+        """Have a stub load another table; its address is returned."""
+        self._tables[stub] = table
+        return self._stubs + STUB * stub
+
+
+class Place:
+    """A stub of a Routine, for as long as this is kept: by the function, and as long as it may be called."""
+
+    __slots__ = ("_free", "_kept", "stub")
+
+    def __init__(self, stub: tuple[_Block, int], free: list[tuple[_Block, int]], kept: Any) -> None:
+        self.stub, self._free, self._kept = stub, free, kept
+
+    @finalizer
+    def __del__(self) -> None:
+        self._free.append(self.stub)
+
+
+class Routine:
+    """Machine code that functions with words of their own enter, which come and go."""
+
+    def __init__(self, common: _Lanes, routine: bytes) -> None:
+        self._common, self._routine = common, routine
+        self._free: list[tuple[_Block, int]] = []
+
+    def enter(self, function: Any, words: Sequence[int], kept: Any) -> Place:
+        """Have calls of a function enter the routine, with the address of these words in RAX.
+
+        kept: what the routine uses of them.
+        """
+        memory = (ctypes.c_uint64 * len(words))(*words)
+        try:
+            block, number = stub = self._free.pop()
+        except IndexError:
+            block = _Block(self._common.context, self._routine, self._common.entry.prologue)
+            self._free += [(block, i) for i in range(1, STUBS)]
+            block, number = stub = block, 0
+        address = block.set_table(number, ctypes.addressof(memory))
+        self._common.entry.enter(function, address, None)
+        return Place(stub, self._free, (memory, kept))
 
 
 class _Lanes:
@@ -235,8 +277,8 @@ class _Lanes:
         from .lane_code import ROUTINE
 
         self.context = context()
-        self._entry = Forwarder() if sys.version_info[:2] == (3, 11) else Vectorcall()
-        self._blocks = [_Block(self.context, ROUTINE, self._entry.prologue)]
+        self.entry = Forwarder() if sys.version_info[:2] == (3, 11) else Vectorcall()
+        self._blocks = [_Block(self.context, ROUTINE, self.entry.prologue)]
         self._words = _Words()
         self._handles: dict[Any, tuple[int, int, int] | None] = {}
 
@@ -268,14 +310,14 @@ class _Lanes:
         """
         outputs = [self._result(result) for result in results]
         block = self._blocks[-1]
-        if None in outputs or not self._entry.is_free(function):
+        if None in outputs or not self.entry.is_free(function):
             return None
         if block.used == STUBS:
             if len(self._blocks) == MOST_BLOCKS:
                 return None
             from .lane_code import ROUTINE
 
-            block = _Block(self.context, ROUTINE, self._entry.prologue)
+            block = _Block(self.context, ROUTINE, self.entry.prologue)
             self._blocks.append(block)
         count, stays, in_c, is_sized, inputs = len(results), immortal, 0, 0, 0
         takes: list[int] = []
@@ -296,14 +338,14 @@ class _Lanes:
         takes_at = address + 8 * first
         only = 0 if count or returned or released.required or copied.template else stays(ok)
         found = (
-            self._entry.plain, stays(function.__code__), _NEVER, inputs, len(arguments), takes_at, count,
+            self.entry.plain, stays(function.__code__), _NEVER, inputs, len(arguments), takes_at, count,
             takes_at + 8 * len(takes), 0, 0, in_c - 5 if in_c > 5 else 0, only,
             0 if alone and count == 1 else count + (not alone), 0 if alone else stays(ok), stays(failed),
             is_sized, second, 8 * returned, self._guards(guards), *released, *copied,
         )  # fmt: skip
         struct.pack_into(f"{len(table)}Q", table.cast("B"), 0, *found, *takes, *makes)
         set_function(table, c_function)
-        self._entry.enter(function, block.stub(address), names)
+        self.entry.enter(function, block.stub(address), names)
         return table
 
     def enter(self, function: Any, routine: bytes, names: tuple[str, ...], known: dict[str, int]) -> bool:
@@ -312,13 +354,13 @@ class _Lanes:
         names: of the words, known: what they are, but for "slow": the vectorcall of functions.
         Returns False if the function has a lane.
         """
-        if not self._entry.is_free(function):
+        if not self.entry.is_free(function):
             return False
         address, table = self._words.room(len(names))
-        known = {**known, "slow": self._entry.plain}
+        known = {**known, "slow": self.entry.plain}
         struct.pack_into(f"{len(names)}Q", table.cast("B"), 0, *[known[name] for name in names])
-        stub = _Block(self.context, routine, self._entry.prologue).stub(address)
-        self._entry.enter(function, stub, None)
+        stub = _Block(self.context, routine, self.entry.prologue).stub(address)
+        self.entry.enter(function, stub, None)
         return True
 
     def words(self, count: int) -> tuple[int, Any]:

@@ -95,28 +95,36 @@ _has_lane: bool | None = None  # None: nobody has looked
 
 def _lane(writer: Writer, kernel: Kernel, args: tuple[Any, ...]) -> Any:
     """What `kernel` keeps for the fast lane of `launch` with arguments of these types; () if it has none."""
-    global _has_lane
-    if _has_lane is None:
-        _has_lane = lanes_wanted() and _install_lane()
-    if not _has_lane:
+    if not has_lanes():
         return ()
-    from . import launch_lane
-
     launch_ex = driver.libcuda.function("cuLaunchKernelEx")
     if writer.noted:
-        return launch_lane.NO_LANE
-    return launch_lane.lane_of(
+        return lane_module().NO_LANE
+    return lane_module().lane_of(
         int(kernel._function), launch_ex, args, writer.encodings, writer.layout.offsets
     )
 
 
-def _install_lane() -> bool:
+def has_lanes() -> bool:
+    """Whether launches have a fast lane; `launch` itself gets it now."""
+    global _has_lane
+    if _has_lane is None:
+        _has_lane = lanes_wanted() and _install_lane()
+    return _has_lane
+
+
+def lane_module() -> Any:
+    """What knows of the lanes of launches, imported where there is one."""
     from . import launch_lane
 
+    return launch_lane
+
+
+def _install_lane() -> bool:
     def refused(status: int, kernel: Kernel, config: LaunchConfig, stream: Any) -> None:
         raise failed(status, kernel, config, stream)
 
-    return launch_lane.install(launch, refused)
+    return bool(lane_module().install(launch, refused))
 
 
 class Call(NamedTuple):

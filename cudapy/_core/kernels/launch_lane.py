@@ -8,22 +8,26 @@ pointers to them on its stack, so that launches of several threads share nothing
 Every other launch goes on to the Python function: other types, closed objects, GraphBuilders and streams of
 other libraries, numbers that do not fit, objects whose value only Python knows. A failure is told by the
 function that `install` got.
+
+The function of a prepared launch has a routine as well, `launch_code.PREPARED_ROUTINE`, which sets the
+arguments of a graph and runs it.
 """
 
 from __future__ import annotations
 
+import functools
 import struct
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..._ffi import lanes
 from ..._ffi.codes import SIGNED
-from ..._ffi.lane_layout import memory_of, word_of, words
+from ..._ffi.lane_layout import length_at, memory_of, slot_at, words
 from ..._ffi.lane_types import is_plain_storage
 from ...driver import CUstream
 from ..memory.buffer import Buffer
 from ..streams.stream import Stream
 from .kernel import Kernel
-from .launch_code import ROUTINE
+from .launch_code import PREPARED_ROUTINE, ROUTINE
 from .launch_config import LaunchConfig
 
 if TYPE_CHECKING:
@@ -49,6 +53,21 @@ SHARED = (
 slow: the vectorcall that the function had; code: its code object, of which the lane does the same; failed:
 called with the status of a failure, the kernel, the config and the stream.
 """
+PREPARED = (
+    "shared", "code", "busy", "captures", "is_capturing", "stream", "get_current", "context", "locked",
+    "set_arguments", "executable", "node", "run_graph", "where", *(f"parameters {i}" for i in range(9)),
+    "count",
+)  # fmt: skip
+"""The words of a prepared launch, which its ARGUMENTs follow.
+
+shared: where SHARED is; code: of its function; busy: whether its graph is in use; captures: where it is said
+how many reasons there are to ask whether the stream is captured; is_capturing: cuStreamIsCapturing; stream:
+where its handle is, nothing once it is closed; get_current: cuCtxGetCurrent, or 0, and the context that it
+has to name; locked: whether C is called with the GIL; set_arguments: cuGraphExecKernelNodeSetParams, and what
+it takes; run_graph: cuGraphLaunch; where: the stream; parameters: a CUDA_KERNEL_NODE_PARAMS; count: how many
+ARGUMENTs there are.
+"""
+TABLE_IN_PARAMETERS = 5
 KERNEL = ("count", "function", "c", "locked")
 """The words of a kernel, which its ARGUMENTs follow: how many there are, what C takes of the kernel, the C
 function, and whether that is called with the GIL.
@@ -79,29 +98,26 @@ def install(launch: Callable[..., None], failed: Callable[..., None]) -> bool:
     common = lanes.lanes()
     if common is None or not _is_as_expected(common.context):
         return False
-    stream: Any = object.__new__(Stream)
-    config: Any = object.__new__(LaunchConfig)
-    kernel: Any = object.__new__(Kernel)
-    mark, more = object(), object()
-    stream._handle = config._shape = kernel._lane = mark
-    config._more = more
+    code, refused = lanes.immortal(launch.__code__), lanes.immortal(failed)
+    return common.enter(launch, ROUTINE, SHARED, {**_shared(common), "code": code, "failed": refused})
+
+
+def _shared(common: Any) -> dict[str, int]:
+    """The words that all launches share, but for those of `launch` itself."""
     minus_one, minus_two = -(1 << 29), -(1 << 59)
-    found = {
+    return {
         **common.context,
-        "code": lanes.immortal(launch.__code__),
-        "failed": lanes.immortal(failed),
         "minus_one_digit": words(minus_one)[TAG_AT // 8],
         "minus_two_digits": words(minus_two)[TAG_AT // 8],
         "kernel": lanes.immortal(Kernel),
-        "kept_at": word_of(kernel, id(mark), "what a kernel keeps"),
+        "kept_at": slot_at(Kernel, "_lane"),
         "stream": lanes.immortal(Stream),
-        "handle_at": word_of(stream, id(mark), "the handle of a stream"),
+        "handle_at": slot_at(Stream, "_handle"),
         "handle": lanes.immortal(CUstream),
         "config": lanes.immortal(LaunchConfig),
-        "shape_at": word_of(config, id(mark), "the shape of a launch"),
-        "more_at": word_of(config, id(more), "the attributes of a launch"),
+        "shape_at": slot_at(LaunchConfig, "_shape"),
+        "more_at": slot_at(LaunchConfig, "_more"),
     }
-    return common.enter(launch, ROUTINE, SHARED, found)
 
 
 def _is_as_expected(context: dict[str, int]) -> bool:
@@ -118,18 +134,101 @@ def lane_of(
     function: the kernel's handle. c_function: cuLaunchKernelEx.
     """
     called = lanes.callable_by_address(c_function)
+    told = _arguments(args, encodings, offsets)
+    if called is None or told is None:
+        return NO_LANE
+    words = [len(args), function, *called, *told]
+    return struct.pack(f"={len(words)}Q", *words), (c_function, *map(type, args))
+
+
+def _arguments(
+    args: Sequence[Any], encodings: Sequence[Encoding], offsets: Sequence[int]
+) -> list[int] | None:
+    """The words of all ARGUMENTs; None if one of them is only for Python, or there is no room for them."""
     ends = [offset + each.size for offset, each in zip(offsets, encodings, strict=True)]
     grow = all(end <= start for end, start in zip(ends, offsets[1:], strict=False))
-    if called is None or len(args) > MOST_ARGUMENTS or not grow or (ends and ends[-1] > MOST_BYTES):
-        return NO_LANE
-    words = [len(args), function, *called]
+    if len(args) > MOST_ARGUMENTS or not grow or (ends and ends[-1] > MOST_BYTES):
+        return None
+    words: list[int] = []
     for value, each, offset in zip(args, encodings, offsets, strict=True):
         how = _how(value, each)
         if how is None:
-            return NO_LANE
+            return None
         kind, at, limit, least = how
         words += kind, id(type(value)), at, limit, least, offset
-    return struct.pack(f"={len(words)}Q", *words), (c_function, *map(type, args))
+    return words
+
+
+class Graph(NamedTuple):
+    """What a prepared launch runs: an executable graph of one node, in a stream of a context.
+
+    parameters: a CUDA_KERNEL_NODE_PARAMS, its bytes. looks: whether the current context has to be `context`.
+    """
+
+    executable: int
+    node: int
+    parameters: bytes
+    stream: Stream
+    context: int
+    looks: bool
+
+
+def prepared_lane(
+    function: Callable[..., None],
+    c_functions: dict[str, Any],
+    captures: Any,
+    graph: Graph,
+    args: Sequence[Any],
+    encodings: Sequence[Encoding],
+    offsets: Sequence[int],
+) -> lanes.Place | None:
+    """Give the function of a prepared launch its lane; what is returned is kept by it. None: it has none.
+
+    c_functions: those of PREPARED, by its names. captures: the container of reasons to look for them. args:
+    of the types that the lane takes.
+    """
+    routine = _prepared()
+    called = {name: lanes.callable_by_address(each) for name, each in c_functions.items()}
+    told = _arguments(args, encodings, offsets)
+    found = {name: each for name, each in called.items() if each is not None}
+    locked = {lock for _, lock in found.values()}
+    if routine is None or told is None or len(locked) > 1 or len(found) < len(called):
+        return None
+    known = {name: address for name, (address, _) in found.items()}
+    known |= {
+        "shared": routine.shared,
+        "code": id(function.__code__),
+        "captures": length_at(captures),
+        "stream": id(graph.stream) + slot_at(Stream, "_handle"),
+        "get_current": known["get_current"] * graph.looks,
+        "context": graph.context,
+        "locked": locked.pop(),
+        "executable": graph.executable,
+        "node": graph.node,
+        "where": int(graph.stream._handle),
+        "count": len(args),
+        "busy": 0,
+        **{f"parameters {i}": word for i, word in enumerate(struct.unpack("=9Q", graph.parameters))},
+    }
+    kept = function.__code__, captures, graph.stream, c_functions, *map(type, args)
+    return routine.enter(function, [*[known[name] for name in PREPARED], *told], kept)
+
+
+class _Prepared(lanes.Routine):
+    """The routine of prepared launches, and where the words are that they share."""
+
+    def __init__(self, common: Any) -> None:
+        super().__init__(common, PREPARED_ROUTINE)
+        known = {**_shared(common), "slow": common.entry.plain, "code": 0, "failed": 0}
+        self.shared, memory = common.words(len(SHARED))
+        for i, name in enumerate(SHARED):
+            memory[i] = known[name]
+
+
+@functools.cache
+def _prepared() -> _Prepared | None:
+    common = lanes.lanes()
+    return None if common is None or not _is_as_expected(common.context) else _Prepared(common)
 
 
 def _how(value: Any, encoding: Encoding) -> tuple[int, int, int, int] | None:
@@ -138,7 +237,8 @@ def _how(value: Any, encoding: Encoding) -> tuple[int, int, int, int] | None:
     if value is None:
         return NULL, 0, 0, 0
     if isinstance(value, Buffer):
-        return (ADDRESS, _address_at(), 2**64 - 1, 0) if getattr(cls, Buffer._vital) is _ADDRESS else None
+        at = slot_at(Buffer, Buffer._vital)
+        return (ADDRESS, at, 2**64 - 1, 0) if getattr(cls, Buffer._vital) is _ADDRESS else None
     if isinstance(value, int) and codes in SIGNED.values():
         return INTEGER, 0, 2 ** (8 * size) - 1, 2 ** (8 * size - 1)
     if cls in (int, bool) and codes in ("f", "d"):
@@ -154,11 +254,3 @@ def _how(value: Any, encoding: Encoding) -> tuple[int, int, int, int] | None:
         if is_there and memory_of(value, VALUE_AT, size) == value.tobytes():
             return INLINE, VALUE_AT, size, 0
     return None
-
-
-def _address_at() -> int:
-    """Where a Buffer has its address."""
-    buffer, mark = object.__new__(Buffer), object()
-    slots: Any = buffer
-    slots._address = mark
-    return word_of(buffer, id(mark), "the address of a buffer")

@@ -26,7 +26,7 @@ from ..ownership.graph_references import destroy_graph, is_builder
 from ..ownership.owned import Ownership
 from ..streams.stream import DEFAULT_ADDRESSES, IsStreamType, Stream
 from .kernel import Kernel
-from .launch import Call, Writer, check, launch
+from .launch import Call, Writer, check, has_lanes, lane_module, launch
 from .node_parameters import kernel_parameters, set_attributes
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def prepare(
     accepted = Stream._accept(stream)
     if _can_be_a_graph(accepted, config):
         try:
-            return _Graphs(writer, accepted, config, kernel).function()
+            return _Graphs(writer, accepted, config, kernel).function(args)
         except (CUDAError, SymbolNotFound):
             pass  # `launch` can do it, or says why not
     return partial(launch, accepted, config, kernel)
@@ -110,10 +110,10 @@ class _Graphs:
         set_attributes(node, self.config)
         owning.cuGraphInstantiate(executable, graph, 0)
         handles = word(wanted.getPtr()), word(int(executable)), word(int(node))
-        return room, *handles, *_new_status(), *_new_context(), (wanted, owners)
+        return room, *handles, *_new_status(), *_new_context(), (wanted, int(executable), int(node), owners)
 
-    def function(self) -> Callable[..., None]:
-        """The function that `prepare` returns."""
+    def function(self, example: tuple[Any, ...]) -> Callable[..., None]:
+        """The function that `prepare` returns, with a lane for arguments of the types of the example."""
         writer, stream = self.writer, self.stream
         scope = {
             **writer.scope(),
@@ -141,8 +141,33 @@ class _Graphs:
         )
         closed = ["stream._handle"]  # has none
         function: Callable[..., None] = writer.function_of(scope, parameters, closed, args, call)
-        scope["push"](first)
+        if not self.give_lane(function, first, example):
+            scope["push"](first)
         return function
+
+    def give_lane(
+        self, function: Callable[..., None], slot: tuple[Any, ...], example: tuple[Any, ...]
+    ) -> bool:
+        """Give the function its lane, where that is possible; that has the graph of the slot to itself."""
+        writer, stream = self.writer, self.stream
+        if writer.noted or not has_lanes():
+            return False
+        launch_lane = lane_module()
+        wanted, executable, node, _ = slot[-1]
+        looks = stream._address in DEFAULT_ADDRESSES
+        graph = launch_lane.Graph(executable, node, bytes(wanted), stream, self.context, looks)
+        lane = launch_lane.prepared_lane(
+            function,
+            self.functions,
+            captures.may_be_active,
+            graph,
+            example,
+            writer.encodings,
+            writer.layout.offsets,
+        )
+        if lane is not None:
+            function.__globals__.update(lane=lane, graph=slot)
+        return lane is not None
 
 
 def _destroy(executable: CUgraphExec, kernel: Kernel) -> None:
