@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 READ, WRITE, ATOMIC = 0, 1, 2
 VERBS = {READ: "read", WRITE: "write", ATOMIC: "atomic"}
 START = np.int64(0)
+MASKING = ("and", "or", "xor")
+"""Atomics that define bits one by one, or leave them undefined."""
 
 
 class Access(NamedTuple):

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 FAULT = "fault"
 """What ends a kernel; no class that is switched."""
-RACE, SCOPE, FENCE, COPY = "race", "scope", "fence", "copy"
+RACE, MIXED, SCOPE, FENCE, COPY = "race", "mixed", "scope", "fence", "copy"
 VOLATILE, WARP, EQUAL = "volatile", "warp", "equal"
 BARRIER, MASK = "barrier", "mask"
 UNINITIALIZED = "uninitialized"
@@ -22,6 +22,7 @@ class FindingClass(NamedTuple):
 
 CLASSES = {
     RACE: FindingClass("races", True, "accesses of two threads, one a write, that nothing orders"),
+    MIXED: FindingClass("races", True, "an ordinary read of what other threads change by atomics"),
     SCOPE: FindingClass("races", True, "atomic accesses, one of whose scopes lacks the other thread"),
     FENCE: FindingClass("races", True, "a flag was read, and no fence made after it"),
     COPY: FindingClass("races", True, "what an asynchronous copy has not finished with is accessed"),

@@ -139,6 +139,18 @@ __global__ void bug_counter(const u8 *, int *fresh, int *)
 {
     atomicAdd(fresh + threadIdx.x, 1);  // used
 }
+__global__ void ok_bits_by_atomics(const u8 *in, int *fresh, int *out)
+{
+    atomicAnd(fresh + (threadIdx.x & ~1), 0xffff0000);  // all bits below are 0 from now on
+    atomicOr(fresh + (threadIdx.x & ~1), in[0] << (threadIdx.x & 1));
+    out[threadIdx.x] = fresh[threadIdx.x & ~1] & 0xffff;
+}
+__global__ void bug_bits_by_atomics(const u8 *in, int *fresh, int *out)
+{
+    atomicAnd(fresh + (threadIdx.x & ~1), 0xffff0001);
+    atomicOr(fresh + (threadIdx.x & ~1), in[0] << 1);
+    out[threadIdx.x] = (fresh[threadIdx.x & ~1] & 0xffff) % 7;  // used
+}
 // Shuffles, and functions.
 __global__ void ok_shuffled(const u8 *, int *fresh, int *out)
 {

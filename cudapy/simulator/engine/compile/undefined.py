@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..access import MASKING
 from ..instructions.rule import constant_names, evaluated
 from ..ptx.syntax import Address, Integer, Negation, Operand, Pair, Part, Register, Vector
 from ..ptx.types import TYPES, Type
@@ -320,6 +321,15 @@ class UndefinedBits:
     def _atomic(self, access: MemoryAccess) -> None:
         writer = self._writer
         self._uses([access.address])
+        if access.operation in MASKING and access.kind.size <= _WIDEST:
+            self._uses(access.items)
+            writer.function.compiled.carries.add(writer.number)
+            values = ", ".join(writer.read(item, access.kind) for item in access.items)
+            writer.line(f"U.masking({access.operation!r}, ({values},), I)")
+            if access.targets:
+                self._take(access.targets, access.kind.size)
+            self._ends.append("U.masked()")
+            return
         if access.operation != "exch" or access.kind.size > _WIDEST:
             self._uses([*access.items, *filter(None, [access.swap])])
             return

@@ -320,8 +320,11 @@ class _Run:
         items = [self._array(offset, size) for offset in step.items]
         values = [one[positions].astype(unsigned).view(access.dtype) for one in items]
         stored = values if access.mode == WRITE else []
+        if step.operation is not None:
+            batch.undefined.masking(step.operation[0], (values[0],), numbers)
         array, index = batch.spaces.at(step.space, a, access, numbers, *stored)
         if step.operation is not None:
+            batch.undefined.masked()
             old = batch.atomics.apply(*step.operation, array, index, values[0], None, numbers, True)
             assert old is not None
             items[1][positions] = old.view(unsigned)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..access import ATOMIC, READ, VERBS, WRITE
-from ..classes import COPY, EQUAL, FENCE, RACE, SCOPE, VOLATILE, WARP
+from ..classes import COPY, EQUAL, FENCE, MIXED, RACE, SCOPE, VOLATILE, WARP
 from ..fault import OtherAccess
 from .async_copies import AsyncCopies
 from .clocks import CLUSTER, CTA, GPU, SCOPES, Clocks, HappensBefore
@@ -466,6 +466,8 @@ class RaceDetector:
             return VOLATILE
         if time and self._happens.would_know(lane, thread, time):
             return FENCE
+        if {mine.mode, theirs.mode} == {READ, ATOMIC}:
+            return MIXED
         return WARP if time and self._happens.are_of_one_warp(lane, thread) else RACE
 
     def _why(self, kind: str, lane: int, thread: int) -> str:
@@ -476,6 +478,8 @@ class RaceDetector:
         if kind == FENCE:
             text = "this thread has read a flag, but made no fence (acquire) after it"
             return f"{text}: __threadfence() or ld.acquire would order the accesses"
+        if kind == MIXED:
+            return "no barrier lies between them: a relaxed read (ld.relaxed) would not race"
         if kind == WARP:
             return "no barrier lies between them: __syncwarp() would order them"
         if self._order.locations or self._happens.has_fences:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..access import READ, WRITE
+from ..access import ATOMIC, MASKING, READ, WRITE
 from ..classes import UNINITIALIZED
 from ..memory import UNDEFINED
 from .report import place_of
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 _VALUE = 4
 """From so many bytes on what is stored is taken for a value, and not for a part of one that is moved."""
+
+
+_NO_MASKS: tuple[str, tuple[Array, ...], Lanes] = ("", (), None)
 
 
 class Undefined(NamedTuple):
@@ -82,6 +85,7 @@ class UndefinedBytes:
         self._threads, self._report = threads, report
         self.found: _Rows | None = None
         self._pending: _Rows | None = None  # what the store at hand writes
+        self._masks = _NO_MASKS
         self._sites: list[Site | None] = [None]
         self._numbers: dict[tuple[int, int, str], int] = {}
         self._addresses: dict[int, U64] = {}  # by site: where each lane loaded last
@@ -107,18 +111,22 @@ class UndefinedBytes:
                 self._read(np.ascontiguousarray(bits.T).view(np.uint8), a, access, lanes, memory)
             if access.mode == READ:
                 return
+        numbers = self._threads.numbers(lanes)
+        start = np.broadcast_to(first, numbers.shape)[:, None] + np.arange(size)
+        if access.mode == ATOMIC and self._masks is not _NO_MASKS:
+            if bits.any():
+                np.bitwise_and.at(shadow, start, self._kept(numbers, lanes))
+            return
         if self._pending is None:
             words[places] = 0
             return
-        numbers = self._threads.numbers(lanes)
         rows = self._pending.bits[numbers]
         if memory.startswith("__global__") and size >= _VALUE:
             whole = (rows == UNDEFINED).all(1)
             if whole.any():
                 self._tell(self._pending.loaded[numbers], None, whole, "is stored", access.number, numbers)
                 rows[whole] = 0
-        start = np.broadcast_to(first, numbers.shape)
-        shadow[start[:, None] + np.arange(size)] = rows
+        shadow[start] = rows
 
     def _read(self, rows: U8, a: U64 | np.uint64, access: Access, lanes: Lanes, memory: str) -> None:
         """Undefined bytes are read: by a load, which passes them on, or where they matter at once."""
@@ -183,6 +191,29 @@ class UndefinedBytes:
                 rows.loaded[numbers] = np.maximum(rows.loaded[numbers], value.loaded)
             start += size
         self._pending = rows
+
+    def masking(self, operation: str, values: tuple[Array, ...], lanes: Lanes) -> None:
+        """The next access is an atomic with values, until `masked`: and, or, xor define bits one by one."""
+        if operation in MASKING:
+            self._masks = operation, values, lanes
+
+    def masked(self) -> None:
+        """The atomic is made, and what it found is not used."""
+        self._masks, self.found = _NO_MASKS, None
+
+    def _kept(self, numbers: I64, lanes: Lanes) -> U8:
+        """The bits of memory that stay undefined, as rows of bytes for lanes: those that an atomic does not
+        set to a value whatever they are.
+        """
+        operation, values, asking = self._masks
+        columns = []
+        for value in values:
+            bits = value.view(f"u{value.dtype.itemsize}")
+            kept = {"and": bits, "or": ~bits}.get(operation, np.full_like(bits, ~bits.dtype.type(0)))
+            whole = np.zeros(self._threads.count, bits.dtype)
+            whole[self._threads.numbers(asking)] = kept
+            columns.append(whole[numbers].view(np.uint8).reshape(len(numbers), -1))
+        return np.concatenate(columns, axis=1)
 
     def stored(self) -> None:
         """The store is made."""
