@@ -22,7 +22,7 @@ from .process import by_its_copy, enable, install, is_enabled, provide, stand_in
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .engine import Counts, Finding
-    from .failures import Failure
+    from .failing_calls import Failure
 
 __all__ = [
     "alive",
@@ -60,9 +60,9 @@ def reset() -> None:
     locked and managed memory stays readable. In a thread with a host function of a stream, in a forked
     process, and where the driver is not the simulator, raises RuntimeError. Threads that wait get an error.
     """
-    from . import fresh_devices
+    from . import device_reset
 
-    fresh_devices.reset()
+    device_reset.reset()
 
 
 @by_its_copy
@@ -79,9 +79,9 @@ def failing(
     In the block and after it `calls.names` has the functions that were called, those of `function` alone if
     it was given, and `calls.failed` is the one that failed, or "".
     """
-    from . import failures
+    from . import failing_calls
 
-    return failures.failing(function, call, status)
+    return failing_calls.failing(function, call, status)
 
 
 @by_its_copy

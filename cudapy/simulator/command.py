@@ -203,7 +203,9 @@ class _Watch:
             del main[name]  # the end of Python would free it
         gc.collect()
         if is_enabled():
-            record.note_leaks()
+            from .memory.leaks import note_leaks
+
+            note_leaks()
         record.note_step(record.LOOKED_FOR_LEAKS)
 
     def tell(self, program: supervisor.Ended) -> NoReturn:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Hashable
 from dataclasses import replace
+from typing import Any
 
 from .._ffi.mangled import readable_in
 from . import record
@@ -76,19 +77,24 @@ def forget() -> None:
         _found.findings.clear()
 
 
+def _record(finding: Finding, **more: Any) -> None:
+    """Record what was found in a kernel."""
+    record.note(check_of(finding), report_of(finding), **as_json(finding), **more)
+
+
 def note(report: str, status: str) -> None:
     """Record the report of a fault, with its data if it is one of an instruction."""
     finding = _found.recent.get(report)
     if finding is None:
         record.note(record.FAULT, report, status=status)
     else:
-        record.note_finding(finding, status=status)
+        _record(finding, status=status)
 
 
 def keep_and_tell(findings: tuple[Finding, ...]) -> None:
     """Keep what was found in a launch that goes on; print and record what was not found before."""
     for one in add(findings):
-        record.note_finding(one)
+        _record(one)
         if not _found.prints or say(report_of(one)):
             record.note_told(report_of(one))
 

@@ -7,6 +7,7 @@ import threading
 from functools import partial, wraps
 
 from .entry_points import NCCL_DEVICE_API, Release, declared, symbols
+from .tables import tables as _tables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ LIBRARIES = {"cuda": "driver", "cudart": "runtime", "nvml": "nvml", "nccl": "ncc
 _NVCC_OPTIONS = "NVCC_APPEND_FLAGS"
 """The variable with options that nvcc adds to those that it is given."""
 
-_tables: dict[str, Table] = {}
 _shared: Offer | None = None
 """The simulator of another copy of this package that this one uses."""
 _lock = threading.RLock()
@@ -288,7 +288,13 @@ def _register() -> None:
     for name in LIBRARIES:
         pathfinder.register(name, partial(_provide, name))
         pathfinder.load(name)
-    compiler.watch()
+    compiler.watch(_install_shared)
+
+
+def _install_shared() -> None:
+    from . import shared
+
+    shared.install()
 
 
 def _provide(name: str, major: int | None, below: Callable[[], Loaded]) -> Loaded:

@@ -104,7 +104,7 @@ def _refusals() -> list[str]:
 def pytest_runtest_logfinish() -> None:
     """After a test that leaves a fault: fresh devices for the next one."""
     from . import is_enabled, reset
-    from .fresh_devices import has_fault
+    from .device_reset import has_fault
 
     if _State.is_installed and is_enabled() and has_fault():
         reset()

@@ -17,10 +17,6 @@ from typing import Any, NamedTuple
 
 from .stderr import say
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from .engine import Finding
-
 _NAME = "cudapy-findings"
 VARIABLE, LEAKS_VARIABLE = "CUDAPY_SIMULATOR_RECORD", "CUDAPY_SIMULATOR_RECORD_LEAKS"
 CHECKS = ("races", "uninitialized", "leaks")
@@ -160,13 +156,6 @@ def note(kind: str, report: str, **more: Any) -> None:
     _add({"kind": kind, "message": report.partition("\n")[0], **more, "report": report})
 
 
-def note_finding(finding: Finding, **more: Any) -> None:
-    """Record what was found in a kernel."""
-    from . import found
-
-    note(found.check_of(finding), found.report_of(finding), **found.as_json(finding), **more)
-
-
 def note_refusal(library: str, reason: str) -> None:
     """Tell, and record, that a library, or the program itself, does not run on the simulator."""
     refusals.append(reason)
@@ -187,23 +176,9 @@ def note_told(report: str) -> None:
         _add({"told": report})
 
 
-def note_leaks() -> None:
-    """Record the memory that the program has allocated and not freed."""
-    from .memory.allocations import blocks
-    from .memory.pool_memory import graph_memory
-
-    for block in blocks.all():
-        is_lost = block.context.is_lost  # with its context, in which nothing can be freed
-        if block.address not in graph_memory and not is_lost:  # a graph has its memory for good
-            text = f"{block.size} bytes of {block.kind} memory at {block.address:#x} were not freed"
-            note(LEAK, text, bytes=block.size, device=block.device.ordinal)
-
-
-def note_leaks_if_asked() -> None:
-    """`note_leaks` in a program that is not Python's, at its end."""
-    if _Record.looks_for_leaks:
-        note_leaks()
-        note_step(LOOKED_FOR_LEAKS)
+def looks_for_leaks() -> bool:
+    """Whether a program that is not Python's is to look for leaks at its end."""
+    return _Record.looks_for_leaks
 
 
 class Recorded(NamedTuple):

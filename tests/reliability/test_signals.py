@@ -33,7 +33,7 @@ class Interrupting:
     def __init__(self, w: World, call: int) -> None:
         self.left, self.names = call, []  # type: tuple[int, list[str]]
         self.came = ""
-        self._active = w.module("simulator.failures")._active
+        self._active = w.module("simulator.failures").active
         self._errors = w.module("simulator.interrupts").errors
 
     def before(self, symbol: str) -> None:

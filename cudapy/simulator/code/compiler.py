@@ -82,21 +82,21 @@ VARIANT = " with PTX and registers"
 """What tells the cubins apart from those that the compilers make by themselves."""
 
 
-def watch() -> None:
-    """Watch the compilers of this process: those that it has loaded, and those that it loads later."""
+def watch(install: Callable[[], object]) -> None:
+    """Watch the compilers of this process: those that it has loaded, and those that it loads later.
+
+    install: puts the simulator's shared libraries in place, for libcufile, which opens libcuda.so.1 itself.
+    """
     from ... import nvjitlink, nvrtc, pathfinder
 
     for name in ("nvrtc", "nvJitLink"):
         pathfinder.register(name, partial(_provide, name), variant=VARIANT)
-    pathfinder.register("cufile", _provide_cufile)
+    pathfinder.register("cufile", partial(_provide_cufile, install))
     nvrtc.libnvrtc.rebind()
     nvjitlink.libnvjitlink.rebind()
 
 
-def _provide_cufile(major: int | None, below: Callable[[], Loaded]) -> Loaded:
-    """It opens libcuda.so.1 by itself, and finds the simulator's."""
-    from ..shared import install
-
+def _provide_cufile(install: Callable[[], object], major: int | None, below: Callable[[], Loaded]) -> Loaded:
     install()
     return below()
 

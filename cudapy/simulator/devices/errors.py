@@ -13,6 +13,7 @@ from ..immortal import text
 from ..library import provides
 from ..log import SIZE, log
 from ..refused import Refused, invalid
+from ..tables import tables
 
 PER_THREAD = 2  # CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM
 
@@ -89,8 +90,6 @@ def _no_flags(flags: int) -> None:
 def cuGetProcAddress_v2(
     symbol: bytes | None, pfn: Pointer, cudaVersion: int, flags: int, symbolStatus: Pointer | None
 ) -> None:
-    from ..process import tables
-
     if symbol is None or not 0 < cudaVersion <= Release.number or flags & ~3:
         raise invalid(f"no symbol, a CUDA version other than 1 .. {Release.number}, or unknown flags")
     status, address = Found.CU_GET_PROC_ADDRESS_SUCCESS, None
@@ -100,7 +99,7 @@ def cuGetProcAddress_v2(
     elif not entry:
         status = Found.CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND
     else:
-        address = tables()["driver"].address(entry)
+        address = tables["driver"].address(entry)
     pfn[0] = address
     if symbolStatus:
         symbolStatus[0] = int(status)

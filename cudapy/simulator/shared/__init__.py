@@ -91,12 +91,12 @@ _at_exit: list[Any] = []
 
 def _end(process: int, _: object) -> None:
     """At the end of a process that is not Python's. process: the one that has allocated, not a fork of it."""
-    from .. import record
     from ..log import log
+    from ..memory.leaks import note_leaks_if_asked
 
     log.tell()
     if os.getpid() == process:
-        record.note_leaks_if_asked()
+        note_leaks_if_asked()
 
 
 def _take(key: str, handle: ctypes.CDLL | None) -> None:

@@ -1,0 +1,23 @@
+"""Memory that a program has allocated and not freed."""
+
+from __future__ import annotations
+
+from .. import record
+from .allocations import blocks
+from .pool_memory import graph_memory
+
+
+def note_leaks() -> None:
+    """Record the memory that the program has allocated and not freed."""
+    for block in blocks.all():
+        is_lost = block.context.is_lost  # with its context, in which nothing can be freed
+        if block.address not in graph_memory and not is_lost:  # a graph has its memory for good
+            text = f"{block.size} bytes of {block.kind} memory at {block.address:#x} were not freed"
+            record.note(record.LEAK, text, bytes=block.size, device=block.device.ordinal)
+
+
+def note_leaks_if_asked() -> None:
+    """`note_leaks` in a program that is not Python's, at its end."""
+    if record.looks_for_leaks():
+        note_leaks()
+        record.note_step(record.LOOKED_FOR_LEAKS)
