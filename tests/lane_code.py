@@ -13,7 +13,6 @@ from __future__ import annotations
 import struct
 import sys
 import textwrap
-from collections.abc import Callable
 from pathlib import Path
 
 from cudapy._ffi.lane_layout import CONTEXT, PAGE
@@ -48,9 +47,10 @@ from cudapy.simulator.engine.assembler.x86_64 import (
     RDX,
     RSI,
     RSP,
-    Assembler,
     At,
 )
+
+from .lane_routine import LaneRoutine
 
 WHERE = Path(__file__).parents[1] / "cudapy" / "_ffi" / "lane_code.py"
 IN_REGISTERS = (RDI, RSI, RDX, RCX, R8, R9)
@@ -61,25 +61,26 @@ COPY, HANDLE = (At(RSP, CELLS + 16 * MOST_RESULTS + 8 * i) for i in range(2))
 ROOM = (CELLS + 16 * MOST_RESULTS + 16) // 16 * 16 + 8  # with six registers and the return address: 16 bytes
 
 
-class Routine(Assembler):
+class Routine(LaneRoutine):
     """The routine, whose parts follow one another."""
 
-    def of_context(self, name: str) -> At:
+    room = ROOM
+
+    def find_words(self) -> None:
+        self.word("mov", RBP, RAX)
+        self.code += b"\x48\x8d\x1d" + struct.pack("<i", 2 * PAGE - len(self.code) - 7)  # lea RBX, [RIP + ..]
+
+    def shared(self, name: str) -> At:
         return At(RBX, 8 * CONTEXT.index(name))
+
+    def code_word(self) -> At:
+        return self.of_function("code")
+
+    def slow_word(self) -> At:
+        return self.of_function("slow")
 
     def of_function(self, name: str) -> At:
         return At(RBP, 8 * FUNCTION.index(name))
-
-    def load(self, target: int, source: At) -> None:
-        self.fetch(target, source, 8)
-
-    def push_any(self, register: int) -> None:
-        self.code += bytes((0x41,)) * (register >> 3)
-        self.push(register & 7)
-
-    def pop_any(self, register: int) -> None:
-        self.code += bytes((0x41,)) * (register >> 3)
-        self.pop(register & 7)
 
     def if_bit(self, register: int, bit: int, name: str) -> None:
         """Jump if one of the low 8 bits of a kind is set; RAX is lost."""
@@ -87,32 +88,8 @@ class Routine(Assembler):
         self.number("and", RAX, bit)
         self.jump_if("ne", name)
 
-    def unless_watched(self, word: Callable[[str], At]) -> None:
-        """Jump if a tool watches calls: of all threads, or of this one."""
-        self.load(RAX, word("monitors"))
-        self.test(RAX, RAX)
-        self.jump_if("e", "ask the thread")
-        self.load(RAX, At(RAX))
-        self.test(RAX, RAX)
-        self.jump_if("ne", "slow")
-        self.label("not watched")
-
-    def watched(self, word: Callable[[str], At]) -> None:
-        """The rest of that, for the end of a routine."""
-        self.label("ask the thread")
-        self.call_at(word("thread"))
-        self.word("add", RAX, word("tracers_at"))
-        self.load(RCX, At(RAX))
-        self.word("or", RCX, At(RAX, 8))
-        self.jump_if("e", "not watched")
-
     def call_context(self, name: str) -> None:
-        self.call_at(self.of_context(name))
-
-    def leave(self) -> None:
-        self.number("add", RSP, ROOM)
-        for register in (R15, R14, R13, R12, RBX, RBP):
-            self.pop_any(register)
+        self.call_at(self.shared(name))
 
     def write(self) -> bytes:
         self.enter()
@@ -128,20 +105,7 @@ class Routine(Assembler):
         return self.finish()
 
     def enter(self) -> None:
-        for register in (RBP, RBX, R12, R13, R14, R15):
-            self.push_any(register)
-        self.number("sub", RSP, ROOM)
-        self.word("mov", RBP, RAX)
-        self.code += b"\x48\x8d\x1d" + struct.pack("<i", 2 * PAGE - len(self.code) - 7)  # lea RBX, [RIP + ..]
-        for kept, given in ((R12, RDI), (R13, RSI), (R14, RDX), (R15, RCX)):
-            self.word("mov", kept, given)
-        self.test(R15, R15)
-        self.jump_if("ne", "slow")
-        self.unless_watched(self.of_context)
-        self.load(RCX, self.of_context("code_at"))
-        self.load(RAX, At(R12, 0, RCX))
-        self.word("cmp", RAX, self.of_function("code"))
-        self.jump_if("ne", "slow")
+        super().enter()
         self.load(R8, self.of_function("guards"))
         self.test(R8, R8)
         self.jump_if("e", "guarded")
@@ -173,11 +137,11 @@ class Routine(Assembler):
         self.load(RDI, At(RSI, 8))  # its type
         kind, cls, limit, slot, inside = (At(R8, 8 * i) for i in range(5))
         self.load(RCX, kind)
-        self.word("cmp", RDI, self.of_context("int"))
+        self.word("cmp", RDI, self.shared("int"))
         self.jump_if("e", "int")
         self.word("cmp", RDI, cls)
         self.jump_if("e", "typed")
-        self.word("cmp", RSI, self.of_context("none"))
+        self.word("cmp", RSI, self.shared("none"))
         self.jump_if("ne", "other")
         self.set(RDX, 0)
         self.if_bit(RCX, NONE, "store")
@@ -188,7 +152,7 @@ class Routine(Assembler):
         self.label("typed")
         self.if_bit(RCX, ENUM, "digits")
         self.word("mov", RDX, RSI)
-        self.word("add", RDX, self.of_context("bytes_at"))
+        self.word("add", RDX, self.shared("bytes_at"))
         self.if_bit(RCX, BYTES, "store")
         self.word("mov", RAX, RCX)
         self.number("and", RAX, SLOT)
@@ -201,7 +165,7 @@ class Routine(Assembler):
         self.word("cmp", R11, limit)
         self.jump_if("ne", "slow")
         self.label("stored")
-        self.load(R11, self.of_context("storage_at"))
+        self.load(R11, self.shared("storage_at"))
         self.load(RSI, At(RSI, 0, R11))
         self.word("mov", RDX, RSI)
         self.if_bit(RCX, PLACE, "store")
@@ -214,13 +178,13 @@ class Routine(Assembler):
         self.if_bit(RCX, INTEGER, "digits")
         self.jump("other")
         self.label("digits")
-        self.load(R11, self.of_context("tag_at"))
+        self.load(R11, self.shared("tag_at"))
         self.load(RAX, At(RSI, 0, R11))
-        self.load(R11, self.of_context("digits_at"))
+        self.load(R11, self.shared("digits_at"))
         self.fetch(RDX, At(RSI, 0, R11), 4)
-        self.word("cmp", RAX, self.of_context("one_digit"))
+        self.word("cmp", RAX, self.shared("one_digit"))
         self.jump_if("e", "limit")
-        self.word("cmp", RAX, self.of_context("two_digits"))
+        self.word("cmp", RAX, self.shared("two_digits"))
         self.jump_if("ne", "no_digits")
         self.fetch(RAX, At(RSI, 4, R11), 4)
         self.shift_word("shl", RAX, 30)
@@ -228,7 +192,7 @@ class Routine(Assembler):
         self.jump("limit")
         self.label("no_digits")
         self.set(RDX, 0)
-        self.word("cmp", RAX, self.of_context("no_digits"))
+        self.word("cmp", RAX, self.shared("no_digits"))
         self.jump_if("ne", "slow")
         self.label("limit")
         self.word("cmp", RDX, limit)
@@ -377,7 +341,7 @@ class Routine(Assembler):
         self.load(RDI, HANDLE)
         self.load(RCX, self.of_function("handle_at"))
         self.keep(At(R12, 0, RCX), RDI)
-        self.load(R11, self.of_context("storage_at"))
+        self.load(R11, self.shared("storage_at"))
         self.load(R8, At(RDI, 0, R11))
         self.load(RAX, self.of_function("outputs"))
         self.load(R11, At(RAX))
@@ -486,7 +450,7 @@ class Routine(Assembler):
         self.test(R13, R13)
         self.jump_if("e", "end")
         self.word("mov", R12, R13)
-        self.word("add", R12, self.of_context("items_at"))
+        self.word("add", R12, self.shared("items_at"))
         self.load(RDI, self.of_function("first"))
         self.test(RDI, RDI)
         self.jump_if("e", "item")
@@ -534,7 +498,7 @@ class Routine(Assembler):
         self.call_context("from_text")
         self.jump("made")
         self.label("no text")
-        self.load(RDI, self.of_context("none"))
+        self.load(RDI, self.shared("none"))
         self.keep(TEMPORARY, RDI)
         self.call_context("incref")
         self.load(RAX, TEMPORARY)
@@ -610,7 +574,7 @@ class Routine(Assembler):
         self.keep(At(RAX, 0, RDX), R8)
         self.number("cmp", RDX, 16)
         self.jump_if("ne", "word")
-        self.load(RDX, self.of_context("storage_at"))
+        self.load(RDX, self.shared("storage_at"))
         self.load(R8, At(RAX, 0, RDX))  # of the template, in it
         self.word("sub", R8, RCX)
         self.word("add", R8, RAX)
@@ -631,12 +595,12 @@ class Routine(Assembler):
         self.load(R8, self.of_function("arguments"))
         self.load(RCX, At(R8, 8 * ARGUMENT.index("inside")))
         self.load(RAX, At(RAX, 0, RCX))
-        self.load(R11, self.of_context("storage_at"))
+        self.load(R11, self.shared("storage_at"))
         self.load(RAX, At(RAX, 0, R11))
         self.set(RCX, 0)
         self.keep(At(RAX), RCX)
         self.label("none")
-        self.load(R13, self.of_context("none"))
+        self.load(R13, self.shared("none"))
         self.word("mov", RDI, R13)
         self.call_context("incref")
         self.jump("end")
@@ -647,7 +611,7 @@ class Routine(Assembler):
         self.test(R12, R12)
         self.jump_if("e", "end")
         self.load(RAX, HANDLE)
-        self.load(R11, self.of_context("storage_at"))
+        self.load(R11, self.shared("storage_at"))
         self.load(RDI, At(RAX, 0, R11))
         self.load(RDI, At(RDI))
         self.call_context("from_unsigned")
@@ -665,7 +629,7 @@ class Routine(Assembler):
         self.test(RAX, RAX)
         self.jump_if("e", "nothing made")
         self.load(RAX, HANDLE)
-        self.load(R11, self.of_context("storage_at"))
+        self.load(R11, self.shared("storage_at"))
         self.load(RAX, At(RAX, 0, R11))
         self.set(RCX, 0)
         self.keep(At(RAX), RCX)  # which C may have written all the same
@@ -699,13 +663,7 @@ class Routine(Assembler):
         self.call_context("decref")
         self.jump("end")
 
-        self.watched(self.of_context)
-        self.label("slow")
-        for given, kept in ((RDI, R12), (RSI, R13), (RDX, R14), (RCX, R15)):
-            self.word("mov", given, kept)
-        self.load(RAX, self.of_function("slow"))
-        self.leave()
-        self.jump_to(RAX)
+        self.to_python()
 
 
 def text() -> str:

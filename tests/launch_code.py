@@ -53,7 +53,7 @@ from cudapy.simulator.engine.assembler.x86_64 import (
     At,
 )
 
-from . import lane_code
+from .lane_routine import LaneRoutine
 
 WHERE = Path(__file__).parents[1] / "cudapy" / "_core" / "kernels" / "launch_code.py"
 CONFIG = 0  # a CUlaunchConfig of 56 bytes: the shape, the stream, and the attributes with their count
@@ -63,13 +63,13 @@ CURRENT, CAPTURING = 88, 96  # what C answers
 TABLE = 104
 VALUES = TABLE + 8 * MOST_ARGUMENTS
 ROOM = (VALUES + MOST_BYTES + 8) // 16 * 16 + 8  # with six registers and the return address: 16 bytes
-SAVED = (RBP, RBX, R12, R13, R14, R15)
 STREAM_ARGUMENT, CONFIG_ARGUMENT, KERNEL_ARGUMENT, OTHERS = 0, 8, 16, 24
 
 
-class Routine(lane_code.Routine):
+class Routine(LaneRoutine):
     """The routine of `launch`, whose parts follow one another."""
 
+    room = ROOM
     words: tuple[str, ...] = KERNEL
     others = OTHERS
     """The words before those of the arguments, and where these are among all arguments."""
@@ -107,25 +107,9 @@ class Routine(lane_code.Routine):
         self.ends()
         return self.finish()
 
-    def leave(self) -> None:
-        self.number("add", RSP, ROOM)
-        for register in reversed(SAVED):
-            self.pop_any(register)
-
     def enter(self) -> None:
-        for register in SAVED:
-            self.push_any(register)
-        self.number("sub", RSP, ROOM)
-        self.find_words()
-        for kept, given in ((R12, RDI), (R13, RSI), (R14, RDX), (R15, RCX)):
-            self.word("mov", kept, given)
-        self.test(R15, R15)
-        self.jump_if("ne", "slow")
-        self.unless_watched(self.shared)
-        self.load(RCX, self.shared("code_at"))
-        self.load(RAX, At(R12, 0, RCX))
-        self.word("cmp", RAX, self.code_word())
-        self.jump_if("ne", "slow")
+        """R10: how many arguments there are."""
+        super().enter()
         self.word("mov", R10, R14)
         self.shift_word("shl", R10, 1)
         self.shift_word("shr", R10, 1)
@@ -381,15 +365,6 @@ class Routine(lane_code.Routine):
         self.word("mov", RDI, R14)
         self.call_at(self.shared("decref"))
         self.jump("end")
-
-    def to_python(self) -> None:
-        self.watched(self.shared)
-        self.label("slow")
-        for given, kept in ((RDI, R12), (RSI, R13), (RDX, R14), (RCX, R15)):
-            self.word("mov", given, kept)
-        self.load(RAX, self.shared("slow"))
-        self.leave()
-        self.jump_to(RAX)
 
 
 class Prepared(Routine):

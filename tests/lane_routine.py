@@ -1,0 +1,98 @@
+"""The frame of the routines that calls of Python functions enter, for tests.lane_code and tests.launch_code.
+
+Until C is called: R12 the function object, R13 its arguments, R14 their count and flags, R15 the keywords. A
+call that is left to Python goes on to `slow`, with all of these as they were.
+"""
+
+from __future__ import annotations
+
+from cudapy.simulator.engine.assembler.x86_64 import (
+    R12,
+    R13,
+    R14,
+    R15,
+    RAX,
+    RBP,
+    RBX,
+    RCX,
+    RDI,
+    RDX,
+    RSI,
+    RSP,
+    Assembler,
+    At,
+)
+
+SAVED = (RBP, RBX, R12, R13, R14, R15)
+GIVEN = ((R12, RDI), (R13, RSI), (R14, RDX), (R15, RCX))
+
+
+class LaneRoutine(Assembler):
+    """A routine, with what all have at their beginning and their end."""
+
+    room: int
+    """Bytes of its stack: with six registers and the return address a multiple of 16."""
+
+    def find_words(self) -> None:
+        """Set the registers through which words are found. RAX: the table of the function."""
+        raise NotImplementedError
+
+    def shared(self, name: str) -> At:
+        """A word that all functions have in common."""
+        raise NotImplementedError
+
+    def code_word(self) -> At:
+        """The code object that the function has to have."""
+        raise NotImplementedError
+
+    def slow_word(self) -> At:
+        """The vectorcall of functions."""
+        return self.shared("slow")
+
+    def load(self, target: int, source: At) -> None:
+        self.fetch(target, source, 8)
+
+    def enter(self) -> None:
+        for register in SAVED:
+            self.push(register)
+        self.number("sub", RSP, self.room)
+        self.find_words()
+        for kept, given in GIVEN:
+            self.word("mov", kept, given)
+        self.test(R15, R15)
+        self.jump_if("ne", "slow")
+        self.unless_watched()
+        self.load(RCX, self.shared("code_at"))
+        self.load(RAX, At(R12, 0, RCX))
+        self.word("cmp", RAX, self.code_word())
+        self.jump_if("ne", "slow")
+
+    def unless_watched(self) -> None:
+        """Jump if a tool watches calls: of all threads, or of this one."""
+        self.load(RAX, self.shared("monitors"))
+        self.test(RAX, RAX)
+        self.jump_if("e", "ask the thread")
+        self.load(RAX, At(RAX))
+        self.test(RAX, RAX)
+        self.jump_if("ne", "slow")
+        self.label("not watched")
+
+    def leave(self) -> None:
+        self.number("add", RSP, self.room)
+        for register in reversed(SAVED):
+            self.pop(register)
+
+    def to_python(self) -> None:
+        """The end of a routine: the rest of `unless_watched`, and where calls are left to Python."""
+        self.label("ask the thread")
+        self.call_at(self.shared("thread"))
+        self.word("add", RAX, self.shared("tracers_at"))
+        self.load(RCX, At(RAX))
+        self.word("or", RCX, At(RAX, 8))
+        self.jump_if("e", "not watched")
+        self.label("slow")
+        for kept, given in GIVEN:
+            self.word("mov", given, kept)
+        self.load(RAX, self.slow_word())
+        self.leave()
+        self.jump_to(RAX)
