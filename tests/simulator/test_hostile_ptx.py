@@ -79,6 +79,13 @@ REFUSED = {
         kernel(".reg .b32 %r<9>; wmma.mma.sync.aligned.row.col.m16n16k16.s32.s8.s8.s32 %r1, %r2, %r3, %r4;"),
         "2 registers are expected for 256 elements of s8",
     ),
+    "few registers of a sparse product": (
+        kernel(
+            ".reg .b32 %r<9>; mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f16 "
+            "{%r5}, {%r6, %r0}, {%r6, %r3}, {%r4, %r0}, %r5, 0;"
+        ),
+        "4 registers are expected for 128 elements of f32",
+    ),
     "few registers of a stored tile": (
         kernel(".reg .b32 %r<9>; wmma.store.d.sync.aligned.row.m16n16k16.shared.s32 [0], {%r1, %r2}, 16;"),
         "8 registers are expected for 256 elements of s32",

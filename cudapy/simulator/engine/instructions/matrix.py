@@ -68,15 +68,17 @@ _SPARSE_COLUMNS = {"tf32": 2, "s4": 8, "u4": 8}
 
 def _sparse_product(instruction: Instruction, groups: dict[str, str]) -> MatrixProduct:
     """mma.sp: of each row of a half is there, and metadata says which half."""
-    *_, selector = instruction.operands
-    kinds, depth = _kinds(groups), shape(groups)[2]
+    d, a, b, c, _, selector = instruction.operands
+    kinds, (m, n, depth) = _kinds(groups), shape(groups)
     choices = 16 * _SPARSE_COLUMNS.get(kinds[1], 4) // depth  # all threads of four have metadata of long sums
     if not isinstance(selector, Integer) or not 0 <= selector.value < choices:
         raise PTXError(f"the last operand, which chooses threads, is a number below {choices}")
+    for one, kind, count in zip((d, a, b, c), kinds, (m * n, m * depth // 2, depth * n, m * n), strict=True):
+        _require_registers(one, kind, count)
     return MatrixProduct(
         shape(groups),
         kinds,
-        registers=len(parts_of(instruction.operands[0])),
+        registers=len(parts_of(d)),
         clamps=bool(groups.get("satfinite")),
         selector=selector.value,
     )
