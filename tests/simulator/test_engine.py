@@ -247,10 +247,10 @@ RACES = """
 """
 
 
-def test_findings_as_data(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine.settings, "current", Settings(check_races=True))
+def test_findings_as_data() -> None:
+    launch(Module(RACES, Memory()).functions["k"], 1, 64, settings=Settings())
     with pytest.raises(Fault) as caught:
-        launch(Module(RACES, Memory()).functions["k"], 1, 64)
+        launch(Module(RACES, Memory()).functions["k"], 1, 64, settings=Settings(check_races=True))
     found = [one.place.instruction for one in caught.value.findings]
     assert found == ["st.shared.u32 [s], %r", "st.shared.u32 [s+4], %r"]
     assert caught.value.details is caught.value.findings[0]

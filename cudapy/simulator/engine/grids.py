@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import os
 import sys
@@ -9,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import checks, fault, settings
+from . import checks, fault
+from . import settings as engine_settings
 from .back_ends import NUMPY, names
 from .counters import Counters
 from .device import Device
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from .back_ends import BackEnd
     from .kernel import Kernel
     from .module import Function
+    from .settings import Settings
 
 _SHARED_LIMIT = 32 << 20
 """Most bytes of shared memory of a batch."""
@@ -45,6 +48,7 @@ def launch(
     cluster: tuple[int, int, int] | None = None,
     device: Device | None = None,
     back_ends: tuple[str, ...] | None = None,
+    settings: Settings | None = None,
 ) -> Counters:
     """Run all threads of a kernel to their end.
 
@@ -56,8 +60,10 @@ def launch(
     device: what the kernel sees of its device; None: a new one with the module's memory.
 
     back_ends: the names of those that may run the kernel, of `back_ends.names()`; None: what
-        `settings.current.machine_code` says. Without "numpy" the other takes over at once, and not after a
+        `Settings.machine_code` says. Without "numpy" the other takes over at once, and not after a
         while; what it does not support runs on NumPy in any case.
+
+    settings: what is checked, and how threads are scheduled; None: as `settings.current` says.
 
     What kernels print goes to file descriptor 1 when the launch ends. What the checks find goes to
     `device.record` then, or is a Fault. Raises Fault; TypeError for arguments
@@ -72,7 +78,8 @@ def launch(
         )
     if device is None:
         device = Device(kernel.module.memory)
-    back_end, is_eager = _chosen(kernel, back_ends)
+    settings = dataclasses.replace(engine_settings.current if settings is None else settings)
+    back_end, is_eager = _chosen(kernel, back_ends, settings)
     run = Launch(
         kernel,
         device,
@@ -81,6 +88,7 @@ def launch(
         cluster or function.cluster,
         params,
         shared_size,
+        settings,
         back_end,
         is_eager,
     )
@@ -108,16 +116,18 @@ def _three(size: int | Dim3) -> Dim3:
     return (size, 1, 1) if isinstance(size, int) else size
 
 
-def _chosen(kernel: Kernel, wanted: tuple[str, ...] | None) -> tuple[BackEnd | None, bool]:
+def _chosen(
+    kernel: Kernel, wanted: tuple[str, ...] | None, settings: Settings
+) -> tuple[BackEnd | None, bool]:
     """What runs a kernel besides NumPy, and whether it takes over at once."""
-    back_end, current = kernel.module.back_end, settings.current
+    back_end = kernel.module.back_end
     if wanted is None:
-        is_wanted, is_eager = current.machine_code != "never", current.machine_code == "always"
+        is_wanted, is_eager = settings.machine_code != "never", settings.machine_code == "always"
     else:
         if unknown := set(wanted) - set(names()):
             raise ValueError(f"no back end is called {unknown.pop()!r}; there are {', '.join(names())}")
         is_wanted, is_eager = back_end is not None and back_end.name in wanted, NUMPY not in wanted
-    if not is_wanted or back_end is None or not checks.wanted(current) <= back_end.checks:
+    if not is_wanted or back_end is None or not checks.wanted(settings) <= back_end.checks:
         return None, False
     return back_end, is_eager
 
@@ -189,6 +199,7 @@ def _launched(child: ChildGrid, parent: Launch) -> Launch:
         function.cluster,
         child.parameters,
         child.shared_size,
+        parent.settings,
         parent.back_end,
         parent.is_eager,
     )
@@ -199,7 +210,7 @@ def _launched(child: ChildGrid, parent: Launch) -> Launch:
 
 def _blocks_at_once(run: Launch) -> int:
     shared = run.shared_size
-    threads = settings.current.batch
+    threads = run.settings.batch
     code = run.kernel.compiled.code if run.back_end else None
     if code is not None and code.runs_all:
         threads *= _MORE

@@ -21,7 +21,7 @@ def _machine_code() -> str:
 
 @dataclass
 class Settings:
-    """Read at each launch."""
+    """Those of a launch stay as they are while it runs."""
 
     seed: int | None = None
     """Varies the order in which groups of threads run; None: always the same order."""
@@ -44,3 +44,4 @@ class Settings:
 
 
 current = Settings()
+"""Of launches that are given none."""

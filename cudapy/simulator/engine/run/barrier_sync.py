@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 import numpy as np
 
-from .. import fault, settings
+from .. import fault
 from ..classes import BARRIER
 from ..fault import Fault
 from .arguments import function_number
@@ -97,7 +97,7 @@ class BarrierSync:
                 chosen = (which == one) & (wanted == expected)
                 chosen_truth = None if truth is None else truth[chosen]
                 waiting = Waiting(block.info, following, numbers[chosen], chosen_truth, function)
-                if settings.current.check_races and is_aligned(waiting.info.instruction):
+                if self._batch.races is not None and is_aligned(waiting.info.instruction):
                     self._check_convergence(int(one), waiting, block)
                 if block.info.action == "arrive" and self._batch.races is not None:
                     self._batch.races.arrive(int(one), waiting.lanes)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
-from .. import checks, fault, settings
+from .. import checks, fault
 from ..counters import Counters
 from ..rounding import round_up
 from .atomic import Atomics
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ..back_ends import BackEnd
     from ..device import Device
     from ..kernel import Kernel
+    from ..settings import Settings
 
 
 _NOT_COOPERATIVE = (
@@ -67,7 +68,7 @@ class Batch:
     @cached_property
     def races(self) -> RaceDetector | None:
         """Looks for races; None if nobody asked."""
-        if not settings.current.check_races:
+        if checks.RACES not in self.launch.checks:
             return None
         stride = stride_of(self.launch.shared_size)
         return RaceDetector(self.threads, self.report, self.launch.order, stride, self._first_block)
@@ -75,7 +76,7 @@ class Batch:
     @cached_property
     def undefined(self) -> UndefinedBytes:
         """Follows undefined bytes, where memory has a shadow that tells of them."""
-        return UndefinedBytes(self.threads, self.report)
+        return UndefinedBytes(self.threads, self.report, checks.UNDEFINED in self.launch.checks)
 
     @cached_property
     def special(self) -> SpecialRegisters:
@@ -181,6 +182,7 @@ class Launch:
         cluster: Dim3 | None,
         parameters: bytes,
         dynamic_size: int,
+        settings: Settings,
         back_end: BackEnd | None = None,
         is_eager: bool = False,
     ) -> None:
@@ -190,7 +192,7 @@ class Launch:
         self.cluster = cluster or (1, 1, 1)
         self.parameters = parameters
         self.back_end, self.is_eager = back_end, is_eager
-        self.checks = checks.wanted(settings.current)
+        self.settings, self.checks = settings, checks.wanted(settings)
         self.dynamic_size = dynamic_size
         self.user_shared_size = kernel.shared_size + dynamic_size
         """Bytes of a block's shared memory that are its own."""
@@ -201,14 +203,14 @@ class Launch:
         """Bytes of a block's shared memory."""
         self.threads = block[0] * block[1] * block[2]
         self.workspace = 0
-        self.findings = Findings()
+        self.findings = Findings(settings.classes)
         self.order = LaunchOrder(block[0] * block[1] * block[2])
         """For the race detector."""
         self.output: list[str] = []
         """What kernels print."""
         self.counters = Counters()
         self.children = Children(device.memory)
-        self.watchdog = Watchdog(device.is_interrupted)
+        self.watchdog = Watchdog(device.is_interrupted, settings.timeout)
         self.left_to_python: set[object] = set()
         """Regions of a back end that spent most of their time on accesses that are left to Python: to
         another device's memory, for example. NumPy makes those for all lanes at once.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import fault, settings
+from .. import fault
 from ..memory import POISON, UNDEFINED
 from ..rounding import round_up
 
@@ -55,7 +55,7 @@ class LocalMemory:
         stride = max(round_up(size, _STEP), 2 * old)
         grown = np.full((count, stride), POISON, np.uint8)
         grown[:, :old] = self._data.reshape(count, old)
-        if settings.current.check_uninitialized:
+        if self._undefined.is_wanted:
             shadow = np.full((count, stride), UNDEFINED, np.uint8)
             if self._shadow is not None:
                 shadow[:, :old] = self._shadow.reshape(count, old)

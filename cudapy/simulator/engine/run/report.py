@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
-from .. import settings
 from ..classes import EQUAL, FAULT
 from ..fault import Fault, Finding, OtherAccess, Place
 
@@ -30,9 +29,13 @@ FAR = 1 << 24  # bytes from an allocation at which an address has nothing to do 
 
 
 class Findings:
-    """What was found in a launch and did not end it: each once for its place, with how often it was found."""
+    """What was found in a launch and did not end it: each once for its place, with how often it was found.
 
-    def __init__(self) -> None:
+    classes: those that are reported.
+    """
+
+    def __init__(self, classes: frozenset[str]) -> None:
+        self.classes = classes
         self._found: dict[Hashable, Finding] = {}
         self._times: dict[Hashable, int] = {}
 
@@ -100,7 +103,7 @@ class Reporter:
         function: whose instruction it is; None: of the one that runs.
         also: another hint.
         """
-        if kind not in settings.current.classes:
+        if kind not in self._findings.classes:
             return
         function = function or self.function
         place = place_of(self.kernel_name, function, function.instructions[number])

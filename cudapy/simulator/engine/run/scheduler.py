@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
-from .. import coverage, settings
+from .. import coverage
 from ..arithmetic.arrays import part
+from ..checks import COVERAGE
 from ..classes import MASK
 from .barrier_sync import BarrierSync
 from .calls import Calls
@@ -44,7 +45,7 @@ class Scheduler:
         self._groups = Groups(self._functions, self._threads.count)
         self._calls = Calls(batch, self._groups)
         self._barriers = BarrierSync(batch, self._groups)
-        seed = settings.current.seed
+        seed = batch.launch.settings.seed
         self._random = None if seed is None else random.Random(seed)
         self._running = Key(0, 0, 0)
         """The group that a back end runs."""
@@ -56,7 +57,7 @@ class Scheduler:
         self._resting: set[Key] = set()
         self._for_numpy: set[Key] = set()
         """Places where lanes have left a region before it did anything: NumPy goes on from there."""
-        self._counts = coverage.counts(self._kernel) if settings.current.coverage else None
+        self._counts = coverage.counts(self._kernel) if COVERAGE in batch.launch.checks else None
         if self._functions[0].local_size:
             batch.local.reserve(self._functions[0].local_size)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import address_spaces, fault, settings
+from .. import address_spaces, fault
 from ..access import ATOMIC, READ, Access
 from ..classes import UNINITIALIZED
 from ..memory import POISON, UNDEFINED
@@ -78,7 +78,7 @@ class SharedMemory:
         self.data: U8 = np.full(threads.block_count * self.stride, POISON, np.uint8)
         self.shadow: U8 | None = None
         """The undefined bits of each byte, if these are looked for."""
-        if settings.current.check_uninitialized:
+        if undefined.is_wanted:
             self.shadow = np.full(len(self.data), UNDEFINED, np.uint8)
             self.shadow.reshape(threads.block_count, -1)[:, size:] = 0  # nothing can be written there
         self.is_checked = races is not None or self.shadow is not None

@@ -78,11 +78,13 @@ class _Rows(NamedTuple):
 class UndefinedBytes:
     """What the threads of a batch know of undefined bits; blocks that are compiled for that call it.
 
+    is_wanted: whether memory gets a shadow for them.
     found: the undefined bytes that the last load, or exchange, has found; None if there were none.
     """
 
-    def __init__(self, threads: Threads, report: Reporter) -> None:
+    def __init__(self, threads: Threads, report: Reporter, is_wanted: bool) -> None:
         self._threads, self._report = threads, report
+        self.is_wanted = is_wanted
         self.found: _Rows | None = None
         self._pending: _Rows | None = None  # what the store at hand writes
         self._masks = _NO_MASKS

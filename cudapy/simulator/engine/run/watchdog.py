@@ -9,8 +9,6 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from .. import settings
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -23,8 +21,10 @@ _BETWEEN = 0.1
 class Watchdog:
     """Measures one launch."""
 
-    def __init__(self, is_interrupted: Callable[[], bool]) -> None:
+    def __init__(self, is_interrupted: Callable[[], bool], timeout: float) -> None:
         self._is_interrupted = is_interrupted
+        self._timeout = timeout
+        """Seconds; 0: no limit."""
         self._start = self._next = time.monotonic()
         self._only_looking = self._start
         """When it began that all threads only read memory."""
@@ -43,11 +43,10 @@ class Watchdog:
     @property
     def why_over(self) -> str:
         """Why the launch must end, for a report: the time limit or Ctrl-C; "" while it may go on."""
-        limit = settings.current.timeout
         if self._is_interrupted():
             return f"was interrupted from the keyboard after {self.seconds:.0f} s"
-        if limit and self.seconds > limit:
-            return f"has run for {self.seconds:.0f} s, longer than the limit of {limit:g} s"
+        if self._timeout and self.seconds > self._timeout:
+            return f"has run for {self.seconds:.0f} s, longer than the limit of {self._timeout:g} s"
         return ""
 
     @property
