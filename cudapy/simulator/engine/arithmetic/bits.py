@@ -146,7 +146,7 @@ def permute(a: Array, b: Array, selector: Array) -> Array:
     return result[()]
 
 
-_PERMUTATIONS = {
+PERMUTATIONS = {
     "f4e": (0x3210, 0x4321, 0x5432, 0x6543),
     "b4e": (0x5670, 0x6701, 0x7012, 0x0123),
     "rc8": (0x0000, 0x1111, 0x2222, 0x3333),
@@ -154,11 +154,12 @@ _PERMUTATIONS = {
     "ecr": (0x0000, 0x1110, 0x2210, 0x3210),
     "rc16": (0x1010, 0x3232, 0x1010, 0x3232),
 }
+"""The selectors of a mode of prmt."""
 
 
 def permute_mode(a: Array, b: Array, c: Array, mode: str) -> Array:
     """`permute` with one of the named selections, chosen by the two lowest bits of `c`."""
-    return permute(a, b, np.array(_PERMUTATIONS[mode], u4)[c & np.uint32(3)])
+    return permute(a, b, np.array(PERMUTATIONS[mode], u4)[c & np.uint32(3)])
 
 
 def logic3(a: Array, b: Array, c: Array, table: Array) -> Array:

@@ -91,7 +91,7 @@ def to_half(x: Array, rnd: str | None, relu: bool = False) -> Array:
     return np.where(np.isnan(x), np.uint16(0x7FFF), half.view(u2))[()]
 
 
-_LARGEST = {
+LARGEST = {
     "f16": np.float32(65504),
     "bf16": np.uint32(0x7F7F0000).view(f4),
     "tf32": np.uint32(0x7F7FE000).view(f4),
@@ -101,7 +101,7 @@ _LARGEST = {
 
 def limited(x: Array, name: str) -> Array:
     """.satfinite: binary32 numbers no larger than what is finite in a format; NaN stays."""
-    largest = _LARGEST[name.removesuffix("x2")]
+    largest = LARGEST[name.removesuffix("x2")]
     return np.where(np.abs(x) > largest, np.copysign(largest, x), x)[()]
 
 

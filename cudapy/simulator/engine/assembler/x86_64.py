@@ -409,6 +409,16 @@ class Assembler(Code):
     def ret(self) -> None:
         self.code.append(0xC3)
 
+    def cpuid(self) -> None:
+        """What the processor says of a leaf in eax, part ecx, in eax, ebx, ecx and edx."""
+        self.note((GENERAL[RAX], GENERAL[RBX], GENERAL[RCX], GENERAL[RDX]), (GENERAL[RAX], GENERAL[RCX]))
+        self.code += b"\x0f\xa2"
+
+    def xgetbv(self) -> None:
+        """The registers that the system saves, if ecx is 0, in eax and edx."""
+        self.note((GENERAL[RAX], GENERAL[RDX]), (GENERAL[RCX],))
+        self.code += b"\x0f\x01\xd0"
+
     def trap(self) -> None:
         """int3"""
         self.code.append(0xCC)

@@ -193,12 +193,6 @@ class FunctionCompiler:
         value = self._scope[name] if name in self._constant_names else None
         return int(value) if isinstance(value, np.integer) else None
 
-    def constant_of(self, value: Array | np.generic) -> str:
-        """The name of a NumPy scalar."""
-        return self.constant(
-            int.from_bytes(value.tobytes(), "little"), f"{value.dtype.kind}{value.dtype.itemsize}"
-        )
-
     def constant_object(self, value: Hashable) -> str:
         """The name of an object that blocks use as it is."""
         key = type(value), value  # tuples of other classes may be equal

@@ -7,22 +7,26 @@ Source: S. Boldo, G. Melquiond, "Emulation of FMA and correctly rounded sums", I
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ..arithmetic.convert import LARGEST
+from ..arithmetic.half import Cases, Flags, rounded_once
+from ..arithmetic.select import combine_pairs, join_truth
 from ..ptx.types import TYPES
 from . import floats
 from .lanes import INFINITY16, NAN16, Unsupported
-from .primitive import primitive
+from .primitive import primitive, share
 from .terms import Term
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+share(combine_pairs, join_truth)
 _LEAST16, _LARGE16 = np.uint32(0x38800000), np.uint32(0x477FF000)
 """As binary32: the smallest normal number of f16, and the first that is rounded to infinity."""
-_INFINITY, _SIGN = np.uint32(0x7F800000), np.uint32(0x80000000)
+_INFINITY = np.uint32(0x7F800000)
 _HALF = np.float32(0.5)
 
 
@@ -135,6 +139,22 @@ def _below(x: Term, limit: float) -> Term:
 
 
 @primitive()
+def positive(x: Term) -> Term:
+    """Negative numbers and -0 become 0; NaN stays."""
+    zero = x.constant(np.dtype(x.kind.code).type(0))
+    return (x <= zero).choose(zero, x)
+
+
+_CASES = Cases(
+    below=_below,
+    by_size=lambda operation, a, b: floats.with_sign(a ^ b, operation(a.magnitude(), b.magnitude())),
+    spread_nan=floats.spread_nan,
+    saturate=floats.saturate,
+    positive=positive,
+)
+
+
+@primitive()
 def compute(
     name: str,
     kind: str,
@@ -150,36 +170,17 @@ def compute(
         raise Unsupported
     form = FORMATS[kind]
 
+    flags = Flags(ftz, sat, relu, nan, xorsign)
+
     def of_one(*values: Term) -> Term:
-        wide = [form.widen(one) for one in values]
-        if ftz:
-            wide = [_below(x, form.least) for x in wide]
-        if xorsign:
-            exact = floats.with_sign(wide[0] ^ wide[1], operation(*(x.magnitude() for x in wide)))
-        else:
-            exact = operation(*wide)
-        if nan:
-            exact = floats.spread_nan(wide[0], wide[1], exact)
-        if sat:
-            exact = floats.saturate(exact)
-        if ftz:  # what would be tiny with any exponent, after it is rounded to 11 bits
-            exact = _below(exact, form.least * (1 - 2.0**-12))
-        if relu:
-            exact = positive(exact)
-        return form.narrow(exact)
+        result: Term = rounded_once(_CASES, form, operation, values, flags)
+        return result
 
     if not kind.endswith("x2"):
         return operands[0].of(of_one(*operands).value)
     pairs = [_halves(one) for one in operands]
     low, high = (of_one(*values) for values in zip(*pairs, strict=True))
     return join(low, high)
-
-
-@primitive()
-def positive(x: Term) -> Term:
-    """Negative numbers and -0 become 0; NaN stays."""
-    zero = x.constant(np.dtype(x.kind.code).type(0))
-    return (x <= zero).choose(zero, x)
 
 
 @primitive()
@@ -209,14 +210,10 @@ def to_bfloat16(x: Term, rnd: str | None, relu: bool = False) -> Term:
     return Term(x.lanes, _narrow_bfloat(positive(x) if relu else x).value, TYPES["u16"])
 
 
-_LARGEST = {"f16": np.float32(65504), "bf16": np.uint32(0x7F7F0000), "tf32": np.uint32(0x7F7FE000)}
-"""The largest finite number of a format."""
-
-
 @primitive()
 def limited(x: Term, name: str) -> Term:
     """Binary32 numbers no larger than what is finite in a format; NaN stays."""
-    largest = x.constant(_LARGEST[name].view(np.float32))
+    largest = x.constant(LARGEST[name])
     return (x.magnitude() > largest).choose(floats.with_sign(x, largest), x)
 
 
@@ -244,18 +241,3 @@ def compare_pairs(a: Term, b: Term, relation: str, kind: str, ftz: bool) -> tupl
             x, y = _below(x, form.least), _below(y, form.least)
         results.append(x.compare(y, relation))
     return tuple(results)
-
-
-@primitive()
-def combine_pairs(both: tuple[Term, Term], other: Term, how: str) -> tuple[Term, ...]:
-    combine = {"and": Term.__and__, "or": Term.__or__, "xor": Term.__xor__}[how]
-    return tuple(combine(one, other) for one in both)
-
-
-_ONES = {"f16x2": 0x3C00, "bf16x2": 0x3F80}
-
-
-@primitive()
-def join_truth(low: Term, high: Term, kind: str) -> Any:
-    one = _ONES.get(kind, 0xFFFF)
-    return join(*(truth.astype("u4") * one for truth in (low, high)))

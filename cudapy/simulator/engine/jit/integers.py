@@ -9,20 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from ..arithmetic.bits import PERMUTATIONS
+from ..arithmetic.integer import add_carry, low24, subtract_carry
 from ..compile.operands import WORD
 from ..ptx.types import TYPES
 from .lanes import Unsupported, Value
-from .primitive import primitive
+from .primitive import primitive, share
 from .terms import Term
 
-_PERMUTATIONS = {
-    "f4e": (0x3210, 0x4321, 0x5432, 0x6543),
-    "b4e": (0x5670, 0x6701, 0x7012, 0x0123),
-    "rc8": (0x0000, 0x1111, 0x2222, 0x3333),
-    "ecl": (0x3210, 0x3211, 0x3222, 0x3333),
-    "ecr": (0x0000, 0x1110, 0x2210, 0x3210),
-    "rc16": (0x1010, 0x3232, 0x1010, 0x3232),
-}
+share(add_carry, low24, subtract_carry)
 
 
 @primitive()
@@ -132,14 +127,6 @@ def _quotient(a: Term, b: Term) -> Term:
     lanes = a.lanes
     ratio = lanes.each("divpd", lanes.doubles(a.value, a.is_signed), lanes.doubles(b.value, a.is_signed))
     return a.of(lanes.whole(ratio, a.is_signed))
-
-
-@primitive()
-def low24(a: Term) -> Term:
-    """The lowest 24 bits as a 64-bit number."""
-    if a.is_signed:
-        return (a << 8 >> 8).astype("i8")
-    return (a & 0xFFFFFF).astype("u8")
 
 
 # Shifts.
@@ -286,7 +273,7 @@ def permute(a: Term, b: Term, selector: Term) -> Term:
 
 @primitive()
 def permute_mode(a: Term, b: Term, c: Term, mode: str) -> Term:
-    first, *others = _PERMUTATIONS[mode]
+    first, *others = PERMUTATIONS[mode]
     place, selector = c & 3, c.constant(first)
     for number, other in enumerate(others, 1):
         selector = (place == number).choose(c.constant(other), selector)
@@ -359,20 +346,3 @@ def clamp(a: Term, dtype: Any) -> Term:
     if low > own.min:
         a = maximum(a, low)
     return minimum(a, high) if high < own.max else a
-
-
-@primitive()
-def add_carry(a: Term, b: Term, carry: Term | np.uint32) -> tuple[Term, Term]:
-    """The sum with a carry of 0 or 1, and the carry out."""
-    total = a + b
-    carries = total < a
-    if isinstance(carry, Term):
-        result = total + carry.astype(a.kind.code)
-        return result, (carries | (result < total)).astype("u4")
-    result = total + int(carry)
-    return result, (carries | (result < total)).astype("u4")
-
-
-@primitive()
-def subtract_carry(a: Term, b: Term, carry: Term | np.uint32) -> tuple[Term, Term]:
-    return add_carry(a, ~b, carry)

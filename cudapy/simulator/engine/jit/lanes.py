@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from ..compile.graph import CLOCKS
 from ..compile.operands import LONG, WORD, Operands
-from ..ptx.syntax import Instruction, Operand, Register
+from ..ptx.syntax import Operand, Register
 from ..ptx.types import BITS, TYPES, Type
 from .vectors import Vectors
 
@@ -34,12 +34,6 @@ SIGN32, SIGN64 = 1 << 31, 1 << 63
 
 class Unsupported(Exception):
     """There is no machine code for it here."""
-
-
-def require_operands(instruction: Instruction, least: int) -> None:
-    """Raises Unsupported if an instruction has fewer operands: a mistake that is reported elsewhere."""
-    if len(instruction.operands) < least:
-        raise Unsupported
 
 
 class CodeContext(Protocol):

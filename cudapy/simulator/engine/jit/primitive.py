@@ -1,7 +1,8 @@
 """The functions that expressions of the instruction tables name, as machine code makes them.
 
-Each has the name and the parameters of the function of `arithmetic/` that NumPy runs. An instruction that
-needs another one runs on NumPy; so does one whose primitive raises `Unsupported` for the types it is given.
+Each has the name and the parameters of the function of `arithmetic/` that NumPy runs, or is that function. An
+instruction that needs another one runs on NumPy; so does one whose primitive raises `Unsupported` for the
+types it is given.
 """
 
 from __future__ import annotations
@@ -13,6 +14,11 @@ if TYPE_CHECKING:
 
 PRIMITIVES: dict[str, Callable[..., Any]] = {}
 """By name, as expressions have it: "multiply_high", "np.minimum"."""
+
+
+def share(*functions: Callable[..., Any]) -> None:
+    """Registers functions of `arithmetic/` that mean the same over terms: of operators, `astype`, `view`."""
+    PRIMITIVES.update({function.__name__: function for function in functions})
 
 
 def primitive(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -12,16 +12,37 @@ import os
 import platform
 import sys
 
+from ..assembler.x86_64 import R8, RAX, RBX, RCX, RDI, RDX, RSI, Assembler, At
+
 _BLOCK = 1 << 20
-_CPUID = bytes.fromhex("53 89 f8 89 f1 49 89 d0 0f a2 41 89 00 41 89 58 04 41 89 48 08 41 89 50 0c 5b c3")
-"""void cpuid(int leaf, int part, int result[4]): eax, ebx, ecx and edx."""
-_XGETBV = bytes.fromhex("31 c9 0f 01 d0 c3")
-"""The processor's registers that the system saves."""
 _FMA, _SAVES, _AVX = 1 << 12, 1 << 27, 1 << 28  # of leaf 1, ecx
 _BMI1, _AVX2 = 1 << 3, 1 << 5  # of leaf 7, ebx
 
 _blocks: list[tuple[mmap.mmap, int, int]] = []
 """Memory that code lies in, its address, and how much is in use; never given back."""
+
+
+def _questions() -> Assembler:
+    """`void cpuid(int leaf, int part, int result[4])`: eax, ebx, ecx and edx; `int saved()`: the processor's
+    registers that the system saves.
+    """
+    out = Assembler()
+    with out.routine("cpuid", takes=(RDI, RSI, RDX), clobbers=(RAX, RCX, RDX, R8)):
+        out.push(RBX)
+        out.saves((RBX,))
+        out.word("mov", RAX, RDI, wide=False)
+        out.word("mov", RCX, RSI, wide=False)
+        out.word("mov", R8, RDX)
+        out.cpuid()
+        for place, register in enumerate((RAX, RBX, RCX, RDX)):
+            out.keep(At(R8, 4 * place), register, 4)
+        out.pop(RBX)
+        out.ret()
+    with out.routine("saved", clobbers=(RAX, RCX, RDX)):
+        out.set(RCX, 0)
+        out.xgetbv()
+        out.ret()
+    return out
 
 
 @functools.cache
@@ -30,8 +51,10 @@ def is_supported() -> bool:
     if platform.machine().lower() not in ("x86_64", "amd64") or os.name != "posix" or sys.maxsize < 1 << 32:
         return False
     try:
-        cpuid = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_int, ctypes.c_void_p)(place_code(_CPUID))
-        saved = ctypes.CFUNCTYPE(ctypes.c_int)(place_code(_XGETBV))
+        out = _questions()
+        start = place_code(out.finish())
+        cpuid = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_int, ctypes.c_void_p)(start)
+        saved = ctypes.CFUNCTYPE(ctypes.c_int)(start + out.labels["saved"])
     except (OSError, ValueError):
         return False
     basic, extended = (ctypes.c_uint32 * 4)(), (ctypes.c_uint32 * 4)()

@@ -58,6 +58,10 @@ class Term:
         return self.kind.name in ("f32", "f64")
 
     @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(self.kind.code)
+
+    @property
     def is_signed(self) -> bool:
         return self.kind.kind == "s"
 
