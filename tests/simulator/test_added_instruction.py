@@ -100,3 +100,35 @@ def test_rules_are_the_same_for_every_back_end() -> None:
     assert sum(bool(one.expression) for one in rules) >= 387
     assert sum(one.ends_block for one in rules) == 13
     assert all(bool(one.expression) + bool(one.effect) + one.ends_block == 1 for one in rules)
+
+
+WITH_CODE = """
+shfl.sync.bfly.b32 %r0, %r1, 1, 31, 0xffffffff; shfl.sync.down.b32 %r0|%p0, %r1, %r2, 31, -1;
+shfl.sync.idx.b32 %r0, %r1, %r2, %r3, -1; vote.sync.any.pred %p0, %p1, -1;
+vote.sync.ballot.b32 %r0, %p1, %r2; activemask.b32 %r0; bar.warp.sync -1; fence.acq_rel.gpu; membar.cta;
+mov.b64 {%r0, %r1}, %d0; cvta.shared.u64 %d0, %d1; cvta.to.global.u64 %d0, %d1;
+add.cc.u32 %r0, %r1, %r2; madc.hi.u64 %d0, %d1, %d1, %d0; ld.global.v4.u32 {%r0, %r1, %r2, %r3}, [%d0];
+st.shared.u8 [%r0], %r1; ld.u64 %d0, [%d1+8]; atom.global.add.f32 %f0, [%d0], %f0;
+red.shared.max.s32 [%r0], %r1; createpolicy.fractional.L2::evict_last.b64 %d0, 0f3F800000;
+setp.lt.u32 %p0|%p1, %r0, %r1;
+"""
+WITHOUT = """
+match.any.sync.b32 %r0, %r1, -1; redux.sync.add.u32 %r0, %r1, -1; ld.volatile.u32 %r0, [%d0];
+atom.cas.b32 %r0, [%d0], %r1, %r2; ld.shared::cluster.u32 %r0, [%r1]; trap; isspacep.shared %p0, %d0;
+mov.b64 {%h0, %h1, %h2, %h3}, %d0;
+"""
+
+
+@pytest.mark.parametrize(("text", "is_in_machine_code"), [(WITH_CODE, True), (WITHOUT, False)])
+def test_which_effects_have_machine_code(text: str, is_in_machine_code: bool) -> None:
+    """Others run on NumPy, which no result tells."""
+    declared = ".reg .b16 %h<4>; .reg .b32 %r<4>; .reg .f32 %f<1>; .reg .b64 %d<2>; .reg .pred %p<2>;"
+    head = ".version 8.8\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n"
+    parsed = parse(f"{head}{declared}\n{text}\nret;\n}}\n").functions["k"]
+    function = FunctionCompiler(parsed, 90, lambda _: None)
+    steps = [Step(one, instructions.find(one)) for one in parsed.instructions[:-1]]
+    assert len(steps) > 7
+    others = [
+        one.instruction.text for one in steps if supported.is_supported(one, function) != is_in_machine_code
+    ]
+    assert others == []

@@ -96,10 +96,12 @@ ADDRESS = LOCAL_BASE + WIDE
 ASKED = ADDRESS + WIDE
 """Where more than bounds is checked, the addresses that the kernel has."""
 VALUES = ASKED + WIDE
-"""What it stores, up to eight items, or what lanes give each other."""
+"""What it stores, up to eight items."""
 LOADED = VALUES + 8 * WIDE
 """What it loads, where that does not go to the locations of registers as it is."""
-MOVED = LOADED + 8 * WIDE
+GIVEN = LOADED + 8 * WIDE
+"""What lanes give each other."""
+MOVED = GIVEN + NARROW
 """Scratch memory of the routines."""
 CONDITION = MOVED + WIDE
 """What a branch depends on."""

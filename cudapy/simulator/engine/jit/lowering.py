@@ -130,6 +130,7 @@ def _lower(lanes: Lanes, instruction: Instruction, match: Match) -> None:
         if slot.is_literal and isinstance(operand, Integer):
             return operand.value
         term = Term(lanes, lanes.read(operand, kind), kind)
+        term.operand = operand
         if is_canonical and kind.name in ("f16", "f32") and lanes.has_nan(operand):
             term = floats.canonicalize_nan(term)
         if groups.get("ftz") and kind.name == "f32" and not rule.copies:

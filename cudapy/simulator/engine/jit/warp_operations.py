@@ -37,7 +37,7 @@ def synchronize(mask: Term, lanes: Lanes) -> None:
 def shuffle(mode: str, a: Term, b: Term, c: Term, lanes: Lanes) -> tuple[Term, Term]:
     """As in `run/warp.py`."""
     lanes.require_unchecked(RACES)
-    lanes.store(a.value, layout.VALUES)
+    lanes.store(a.value, layout.GIVEN)
     lanes.context.end_stretch()
     b, c = (_again(a, one).view("i4") for one in (b, c))
     lane = Term(lanes, lanes.at(layout.LANE, False), TYPES["s32"])
@@ -56,7 +56,7 @@ def shuffle(mode: str, a: Term, b: Term, c: Term, lanes: Lanes) -> tuple[Term, T
             source = first | b & ~segment
         is_lost = source > last
     source = is_lost.choose(lane, source) & 31
-    picked, valid = _picked(lanes, layout.VALUES, source), ~is_lost
+    picked, valid = _picked(lanes, layout.GIVEN, source), ~is_lost
     return picked, valid
 
 
