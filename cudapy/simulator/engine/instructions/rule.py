@@ -34,6 +34,7 @@ from __future__ import annotations
 import itertools
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..ptx.syntax import (
@@ -133,6 +134,7 @@ BATCH = (
     "textures",
 )  # fmt: skip
 """The parts of a batch that expressions name."""
+_BATCH_NAMES = {name: f"L.{name}" for name in BATCH} | {"batch": "L", "lanes": "I"}
 
 
 @dataclass(frozen=True)
@@ -175,10 +177,10 @@ class Rule:
     def ends_block(self) -> bool:
         return self.end is not None
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether it computes one result of registers and numbers that the text names."""
-        is_one = self.also is None and not any(
+    @cached_property
+    def is_fixed(self) -> bool:
+        """Whether each operand of the text has a slot, and each slot an operand: registers and numbers."""
+        return bool(self.slots) and not any(
             slot.shape
             or slot.place
             or slot.register
@@ -186,7 +188,11 @@ class Rule:
             or slot in (_NOTHING, _REST)
             for slot in self.slots
         )
-        return bool(self.expression) and is_one and not self.has_effect
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it computes one result of registers and numbers that the text names."""
+        return bool(self.expression) and self.is_fixed and self.also is None and not self.has_effect
 
     def regex(self) -> re.Pattern[str]:
         parts = []
@@ -238,6 +244,8 @@ class Rule:
 
     def takes(self, count: int, groups: dict[str, str]) -> bool:
         """Whether it may have so many operands."""
+        if self.is_fixed:
+            return count == len(self.slots) + bool(groups.get("combine"))
         named = [slot for slot in (*self.slots[:1], *self.inputs(groups)) if not slot.register]
         wanted = [slot for slot in named if slot not in (_NOTHING, _REST)]
         least = sum(slot.optional is None or bool(groups.get(slot.optional)) for slot in wanted)
@@ -252,6 +260,8 @@ class Rule:
         if not self.takes(len(operands), groups):
             wanted = sum(slot != _NOTHING and not slot.register for slot in (*self.slots[:1], *slots))
             raise PTXError(f"{wanted} operand{'s are' if wanted != 1 else ' is'} expected")
+        if self.is_fixed:
+            return operands[0], list(zip(slots, operands[1:], strict=True))
         destination: Operand | None = None
         if self.slots[0].register:
             destination = Register(self.slots[0].register)
@@ -413,10 +423,8 @@ class Rule:
         if self.wraps:
             groups = writer.in_known_sign(instruction, groups)
         reading = self.reading(instruction, groups)
-        names = {name: f"L.{name}" for name in BATCH}
-        names |= {"batch": "L", "lanes": "I", "site": str(writer.number)}
-        names["frame_size"] = str(writer.function.compiled.local_size)
-        names |= constant_names(reading.constants)
+        names = _BATCH_NAMES | constant_names(reading.constants)
+        names["site"], names["frame_size"] = str(writer.number), str(writer.function.compiled.local_size)
         if self.describe is not None:
             names["form"] = writer.function.constant_object(self.description(instruction, groups))
         floats = [one for slot, one in reading.operands if one and self.slot_type(slot, groups).kind == "f"]
