@@ -3,6 +3,7 @@
 Each program runs under `python -m cudapy.simulator`, with the packages that are installed; all of them have
 to be. What became of it is written to `table.json`, and the table between the two marks in the document.
 Exit code 1: something is not as `ROWS` says, and nothing is written. Without `--write` nothing is, either.
+Packages may be named: only their rows are run, and the others stay as they were recorded.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -27,12 +30,16 @@ STATIC = "its libcudart is linked statically"
 
 
 class Row(NamedTuple):
-    """Packages, what their programs do, and the programs; `lacks`: why they do not run."""
+    """Packages, what their programs do, and the programs, with their options.
+
+    lacks: why they do not run; devices: how many there are.
+    """
 
     packages: tuple[str, ...]
     what: str
     programs: tuple[str, ...]
     lacks: str = ""
+    devices: int = 1
 
 
 NUMBA = ("together", "functions", "linking", "faults")
@@ -74,10 +81,12 @@ ROWS = (
     ),
     Row(
         ("torch",),
-        "training of three networks, streams, graphs, generators, several devices, "
-        "`torch.cuda._compile_kernel`",
-        tuple(f"others/torch_{name}.py" for name in ("training", "semantics")),
+        "training of three networks, streams, graphs, generators, random numbers, sparse tensors, DDP and "
+        "FSDP on two devices, `torch.cuda._compile_kernel`",
+        tuple(f"others/torch_{name}.py" for name in ("training", "semantics", "random", "distributed")),
+        devices=2,
     ),
+    Row(("nccl4py",), "a communicator, a sum over its ranks", ("others/nccl4py_ranks.py",)),
     Row(("warp-lang",), "a kernel on two arrays", ("others/warp_kernel.py",), STATIC),
     Row(("cuda-cccl",), "a reduction and a scan of `cuda.compute`", ("others/cccl_algorithms.py",), STATIC),
     Row(("cupy-cuda13x",), "a raw kernel, arithmetic, a sum", ("others/cupy_kernels.py",), STATIC),
@@ -85,10 +94,11 @@ ROWS = (
 
 
 class Outcome(NamedTuple):
-    """What became of a row: the versions of its packages, and the reason if it does not run."""
+    """What became of a row: the versions of its packages, why it does not run, and processor time."""
 
     packages: dict[str, str]
     lacks: str
+    seconds: int
 
 
 def outcome(row: Row) -> Outcome:
@@ -99,25 +109,39 @@ def outcome(row: Row) -> Outcome:
         raise RuntimeError(f"not installed: {error.name}") from None
     variables = {name: value for name, value in os.environ.items() if not name.startswith("CUDAPY")}
     variables["PYTHONPATH"] = str(REPOSITORY)
+    seconds = 0.0
     for program in row.programs:
-        command = [sys.executable, "-W", "ignore", "-m", "cudapy.simulator", str(FOLDER / program)]
-        done = subprocess.run(
-            command, env=variables, capture_output=True, text=True, timeout=600, check=False
-        )
-        told = STATIC if "has NVIDIA's CUDA runtime (libcudart) linked statically" in done.stderr else ""
-        if bool(done.returncode) != bool(row.lacks) or told != row.lacks:
-            raise RuntimeError(f"{program} ended with {done.returncode}:\n{done.stderr[-2000:]}")
-    return Outcome(packages, row.lacks)
+        options = ["--devices", str(row.devices)] if row.devices > 1 else []
+        command = [sys.executable, "-W", "ignore", "-m", "cudapy.simulator", *options, str(FOLDER / program)]
+        code, stderr, used = run(command, variables)
+        seconds += used
+        told = STATIC if "has NVIDIA's CUDA runtime (libcudart) linked statically" in stderr else ""
+        if bool(code) != bool(row.lacks) or told != row.lacks:
+            raise RuntimeError(f"{program} ended with {code}:\n{stderr[-2000:]}")
+    return Outcome(packages, row.lacks, round(seconds))
+
+
+def run(command: Sequence[str], variables: Mapping[str, str]) -> tuple[int, str, float]:
+    """Run a program. Returns its exit code, its stderr, and its processor time with that of its children."""
+    with tempfile.TemporaryFile("w+") as stderr:
+        process = subprocess.Popen(command, env=variables, stdout=subprocess.DEVNULL, stderr=stderr)
+        limit = threading.Timer(600, process.kill)
+        limit.start()
+        _, status, used = os.wait4(process.pid, 0)
+        limit.cancel()
+        process.returncode = os.waitstatus_to_exitcode(status)
+        stderr.seek(0)
+        return process.returncode, stderr.read(), used.ru_utime + used.ru_stime
 
 
 def table(outcomes: Sequence[Outcome]) -> str:
     """The table, a line for each row."""
-    lines = ["| package | what was run | |", "|---|---|---|"]
+    lines = ["| package | what was run | | seconds |", "|---|---|---|---|"]
     for row, found in zip(ROWS, outcomes, strict=True):
         names = ", ".join(f"{name} {number}" for name, number in found.packages.items())
         files = ", ".join(f"`{Path(program).stem}`" for program in row.programs)
         end = f"does not run: {found.lacks}" if found.lacks else "runs"
-        lines.append(f"| {names} | {row.what}: {files} | {end} |")
+        lines.append(f"| {names} | {row.what}: {files} | {end} | {found.seconds or ''} |")
     return "\n".join([*lines, ""])
 
 
@@ -127,23 +151,27 @@ def recorded() -> list[Outcome]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    if set(arguments) - {"--write"}:
+    named = {argument for argument in arguments if argument != "--write"}
+    if named - {name for row in ROWS for name in row.packages}:
         print(__doc__)
         return 2
-    outcomes = []
+    chosen = [row for row in ROWS if not named or named.intersection(row.packages)]
+    before = {} if not named else {tuple(each.packages): each for each in recorded()}
+    found: dict[Row, Outcome] = {}
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for row, future in [(row, pool.submit(outcome, row)) for row in ROWS]:
+        for row, future in [(row, pool.submit(outcome, row)) for row in chosen]:
             try:
-                outcomes.append(future.result())
+                found[row] = future.result()
             except RuntimeError as error:
                 print(f"{', '.join(row.packages)}: {error}", file=sys.stderr)
-    if len(outcomes) < len(ROWS):
+    if len(found) < len(chosen):
         return 1
+    outcomes = [found[row] if row in found else before[row.packages] for row in ROWS]
     print(table(outcomes), end="")
-    if arguments:
-        before, _, rest = DOCUMENT.read_text().partition(BEGIN)
+    if "--write" in arguments:
+        start, _, rest = DOCUMENT.read_text().partition(BEGIN)
         after = rest.partition(END)[2]
-        DOCUMENT.write_text(f"{before}{BEGIN}{table(outcomes)}{END}{after}")
+        DOCUMENT.write_text(f"{start}{BEGIN}{table(outcomes)}{END}{after}")
         RECORD.write_text(json.dumps([each._asdict() for each in outcomes], indent=1) + "\n")
     return 0
 
