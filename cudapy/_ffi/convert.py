@@ -58,6 +58,11 @@ def handle(value: Any, cls: type[Handle], what: str) -> Handle:
     """`value` as a `cls`: the class or its twin of the other API, an int, None (the null handle)."""
     if isinstance(value, cls):
         return value
+    if type(value) is int:
+        number: Handle = type.__call__(cls)
+        number.value = value
+        if number.value == value:
+            return number
     try:
         return cls(0 if value is None else value)
     except (TypeError, ValueError, OverflowError) as error:
