@@ -191,9 +191,13 @@ class _Watch:
         self._process = os.getpid()
 
     def ended(self) -> None:
-        """The program has come to its end, and not failed: leaks are looked for when its threads have
-        ended.
+        """The program has come to its end, and not failed: what it has launched is waited for, and leaks are
+        looked for when its threads have ended.
         """
+        if os.getpid() == self._process and is_enabled():
+            from .devices.context import finish_if_checked
+
+            finish_if_checked()
         if "leaks" in self._checks and os.getpid() == self._process:
             atexit.register(self._note_leaks)  # before the exit handlers that were registered before
 

@@ -176,6 +176,11 @@ def note_told(report: str) -> None:
         _add({"told": report})
 
 
+def is_recorded() -> bool:
+    """Whether findings of this process are recorded."""
+    return bool(_Record.path)
+
+
 def looks_for_leaks() -> bool:
     """Whether a program that is not Python's is to look for leaks at its end."""
     return _Record.looks_for_leaks

@@ -93,7 +93,7 @@ def main(what, *arguments):
         import ctypes
         if arguments[:1] == ("before",): end(arguments[1])
         driver.cuLaunchKernel(function, 1, 1, 1, 64, 1, 1, 0, 0, ((int(pointer),), (ctypes.c_size_t,)), 0)
-        driver.cuCtxSynchronize()
+        if arguments[:1] != ("not waited for",): driver.cuCtxSynchronize()
     if arguments[:1] == ("after",): end(arguments[1])
     return Freed(pointer)
 
@@ -154,6 +154,11 @@ def test_what_is_found(tmp_path: Path, what: str, kind: str, words: str) -> None
     assert one["kind"] == kind
     assert one["report"].startswith(one["message"])
     assert kind == "leak" or (one["kernel"] == what and one["ptx_line"] > 4 and "thread" in one["threads"])
+
+
+def test_what_nobody_waits_for_is_checked(tmp_path: Path) -> None:
+    code, last, _ = run(tmp_path, ["--check=races"], "race", "not waited for")
+    assert (code, last) == (1, "cudapy simulator: 2 races (checked: faults, races)")
 
 
 @pytest.mark.parametrize(

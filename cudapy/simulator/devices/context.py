@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import math
 import threading
 from typing import Any
 
 from ..._types.driver.enums import CUctx_flags, CUfunc_cache, CUlimit
+from .. import record
 from ..addresses import Pointer
 from ..callbacks import per_thread
 from ..fresh_devices import forgotten
@@ -37,6 +39,10 @@ LIMITS = {
 }
 
 _ids = itertools.count(1)
+
+
+_LONGEST_END = 60.0
+"""Seconds that a checked program waits at its end for each stream."""
 
 
 class Context(Object, Faults):
@@ -92,10 +98,10 @@ class Context(Object, Faults):
         """The newest work of each stream, where it is not done."""
         return [last for queue in self.busy_queues() if (last := queue.last) is not None]
 
-    def drain(self) -> None:
-        """Wait for all work, of destroyed streams too."""
+    def drain(self, seconds: float = math.inf) -> None:
+        """Wait for all work, of destroyed streams too, for each stream's at most so long."""
         for work in self.pending():
-            work.wait()
+            work.wait(seconds)
 
     def finish(self) -> None:
         """Wait for all work, for a call that releases what that may use. Raises Refused."""
@@ -374,3 +380,10 @@ def cuCtxWaitEvent(hCtx: int, hEvent: int) -> None:
     from ..streams.event import Event
 
     given(hCtx).wait(find(hEvent, Event))
+
+
+def finish_if_checked() -> None:
+    """At the end of a program whose findings are recorded: wait for what it has launched."""
+    if record.is_recorded():
+        for context in every(Context):
+            context.drain(_LONGEST_END)

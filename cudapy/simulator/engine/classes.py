@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 FAULT = "fault"
 """What ends a kernel; no class that is switched."""
-RACE, MIXED, SCOPE, FENCE, COPY = "race", "mixed", "scope", "fence", "copy"
+RACE, MIXED, SCOPE, FENCE, ACQUIRE, COPY = "race", "mixed", "scope", "fence", "acquire", "copy"
 VOLATILE, WARP, EQUAL = "volatile", "warp", "equal"
 BARRIER, MASK = "barrier", "mask"
 UNINITIALIZED = "uninitialized"
@@ -25,8 +25,9 @@ CLASSES = {
     MIXED: FindingClass("races", True, "an ordinary read of what other threads change by atomics"),
     SCOPE: FindingClass("races", True, "atomic accesses, one of whose scopes lacks the other thread"),
     FENCE: FindingClass("races", True, "a flag was read, and no fence made after it"),
+    ACQUIRE: FindingClass("races", False, "like fence, of atomic or volatile data behind the flag"),
     COPY: FindingClass("races", True, "what an asynchronous copy has not finished with is accessed"),
-    VOLATILE: FindingClass("races", True, "a volatile access and an ordinary one that nothing orders"),
+    VOLATILE: FindingClass("races", True, "volatile accesses that nothing orders, where no thread polls"),
     WARP: FindingClass("races", True, "threads of one warp that rely on running in lockstep"),
     EQUAL: FindingClass("races", False, "a race in which the value that is written is there already"),
     BARRIER: FindingClass("races", True, "a barrier that not all threads reach, or in divergent code"),

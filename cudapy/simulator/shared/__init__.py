@@ -91,9 +91,12 @@ _at_exit: list[Any] = []
 
 def _end(process: int, _: object) -> None:
     """At the end of a process that is not Python's. process: the one that has allocated, not a fork of it."""
+    from ..devices.context import finish_if_checked
     from ..log import log
     from ..memory.leaks import note_leaks_if_asked
 
+    if os.getpid() == process:
+        finish_if_checked()
     log.tell()
     if os.getpid() == process:
         note_leaks_if_asked()

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import _thread
 import contextlib
+import math
 import sys
 import threading
 import time
@@ -247,8 +248,8 @@ class Work:
             self.owner.await_error()
         return self.counts or self.is_bookkeeping
 
-    def wait(self) -> None:
-        """Block until it is over, for a call of the program. Raises Refused in the middle of work.
+    def wait(self, seconds: float = math.inf) -> None:
+        """Block until it is over, or so long, for a call of the program. Raises Refused within work.
 
         In slices, so that Ctrl-C ends it, and with it the kernels that it waits for: raises Left.
         """
@@ -260,7 +261,7 @@ class Work:
                 if (queue := self._queue()) is not None:
                     queue.run_before(self)
                 _starter.start_all()
-                while not self._is_over_within(SLICE):
+                while not self._is_over_within(SLICE) and time.monotonic() - waited_for[me][1] < seconds:
                     leave(self._interrupt)
             finally:
                 waited_for.pop(me, None)

@@ -143,6 +143,25 @@ KERNEL(volatile_flag)
     if (T == 0 && B == 0) { data[0] = 1; if (right) __threadfence(); *p = 1; }
     else if (T == 0) { while (!*p) {} __threadfence(); out[0] = data[0]; }
 }
+KERNEL(volatile_data)  // it is no flag: nobody polls it
+{
+    volatile int *p = data;
+    if (T) return;
+    if (right) { while (atomicCAS(&turn, 0, 1)) {} __threadfence(); }
+    *p = B + 1;
+    if (right) { __threadfence(); atomicExch(&turn, 0); }
+}
+KERNEL(volatile_in_a_warp)
+{
+    __shared__ volatile int s[64];
+    s[T] = T;
+    s[T + 32] = T;
+    if (right) __syncwarp();
+    int v = T < 16 ? s[T + 16] : 0;
+    if (right) __syncwarp();
+    if (T < 16) s[T] += v;
+    out[T] = T;
+}
 KERNEL(vectors) { int4 *p = (int4 *)out; if (right) p[T] = make_int4(T, T, T, T); else p[T & ~1] = p[T]; }
 KERNEL(left_behind)
 {

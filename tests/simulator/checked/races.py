@@ -29,6 +29,8 @@ PAIRS = {
     "lock": (4, 32, "__global__ memory", "no release that"),
     "grid_barrier": (2, 64, "__global__ memory (read after write)", "no release that"),
     "volatile_flag": (2, 32, "__global__ memory (read after write)", "no release that"),
+    "volatile_data": (2, 32, "__global__ memory (write by several", "threads of two blocks"),
+    "volatile_in_a_warp": (1, 32, "__shared__ memory (read after write)", "__syncwarp() would order them"),
     "vectors": (1, 32, "__global__ memory", "no barrier"),
     "left_behind": (1, 64, "", "was at an earlier barrier, and has exited since"),
     "arrives": (1, 64, "__shared__ memory (read after write)", "no barrier"),

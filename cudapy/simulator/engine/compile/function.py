@@ -90,6 +90,12 @@ class CompiledFunction:
         """See `graph.waiting_loops`."""
         return waiting_loops(self.blocks)
 
+    @cached_property
+    def polls(self) -> set[int]:
+        """The lines of the instructions in loops that only wait for other threads."""
+        waiting = [block for block in self.blocks if block.index in self.waiting_loops]
+        return {step.instruction.line for block in waiting for step in block.steps}
+
 
 class FunctionCompiler:
     """Compiles one function for an architecture, such as 90, for NumPy and for `back_end`; `resolve_global`

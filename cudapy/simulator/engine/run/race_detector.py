@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..access import ATOMIC, READ, VERBS, WRITE
-from ..classes import COPY, EQUAL, FENCE, MIXED, RACE, SCOPE, VOLATILE, WARP
+from ..classes import ACQUIRE, COPY, EQUAL, FENCE, MIXED, RACE, SCOPE, VOLATILE, WARP
 from ..fault import OtherAccess
 from .async_copies import AsyncCopies
 from .clocks import CLUSTER, CTA, GPU, SCOPES, Clocks, HappensBefore
@@ -22,7 +22,7 @@ from .report import place_of
 from .shadow import WIDEST, Record, Shadow
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Iterator
 
     from ..access import Access
     from ..aliases import I64, U8, U64, Array, Bools, Lanes
@@ -47,6 +47,12 @@ class Site(NamedTuple):
     """Of a strong access; 0 for a weak one."""
     acquires: bool
     releases: bool
+    polls: bool
+    """Whether it waits, in a loop, for what another thread writes."""
+
+    @property
+    def is_volatile(self) -> bool:
+        return ".volatile" in self.instruction.opcode
 
 
 def _site(function: CompiledFunction, instruction: Instruction, mode: int) -> Site:
@@ -58,7 +64,16 @@ def _site(function: CompiledFunction, instruction: Instruction, mode: int) -> Si
     if name == "mbarrier":
         order, scope = "" if modifiers[0] in ("init", "inval") else "relaxed", GPU
     acquires, releases = order in ("acquire", "acq_rel"), order in ("release", "acq_rel")
-    return Site(function, instruction, mode, scope if order or mode == ATOMIC else 0, acquires, releases)
+    scope = scope if order or mode == ATOMIC else 0
+    return Site(function, instruction, mode, scope, acquires, releases, instruction.line in function.polls)
+
+
+def _synchronise(mine: Site, theirs: Site) -> bool:
+    """Whether two accesses may be of a flag or a counter: strong ones. PTX has volatile accesses for strong;
+    C++ does not order them, so that they are taken for a flag only if one of the threads polls it.
+    """
+    is_data = (mine.is_volatile or theirs.is_volatile) and not (mine.polls or theirs.polls)
+    return bool(mine.scope and theirs.scope) and not is_data
 
 
 class _Location:
@@ -321,15 +336,15 @@ class RaceDetector:
         for one in np.unique(sites[bad]).tolist():
             theirs = self._order.sites[one]
             chosen = np.flatnonzero(bad & (sites == one))
-            if mine.scope and theirs.scope:
+            if _synchronise(mine, theirs):
                 chosen = self._outside(chosen, min(mine.scope, theirs.scope), seen.lanes[others], thread)
             if seen.stored is not None and theirs.mode == WRITE and len(chosen):
                 changes = seen.stored.changes(others[chosen])
                 equal, chosen = chosen[~changes], chosen[changes]
                 if len(equal):
                     self._tell(seen, mine, theirs, others[equal], thread[equal], when[equal], are_equal=True)
-            if len(chosen):
-                self._tell(seen, mine, theirs, others[chosen], thread[chosen], when[chosen])
+            for part in self._by_knowledge(mine, theirs, chosen, seen.lanes[others], thread, when):
+                self._tell(seen, mine, theirs, others[part], thread[part], when[part])
 
     def _outside(self, chosen: I64, scope: int, lanes: I64, thread: I64) -> I64:
         """Of pairs of strong accesses those that are not in each other's scopes."""
@@ -339,6 +354,20 @@ class RaceDetector:
         mine = (self._threads.blocks[lanes[chosen]] + self._first_block) // size
         return chosen[mine != thread[chosen] // self._threads.per_block // size]
 
+    def _by_knowledge(
+        self, mine: Site, theirs: Site, chosen: I64, lanes: I64, thread: I64, when: I64
+    ) -> Iterator[I64]:
+        """Pairs of accesses in parts of one class each: of strong ones those whose second thread has read a
+        flag, and the others.
+        """
+        if mine.scope and theirs.scope:
+            triples = zip(lanes[chosen].tolist(), thread[chosen].tolist(), when[chosen].tolist(), strict=True)
+            knows = np.array([self._happens.would_know(*triple) for triple in triples], bool)
+            parts = [chosen[knows], chosen[~knows]]
+        else:
+            parts = [chosen]
+        return (part for part in parts if len(part))
+
     def _is_narrow(self, site: int) -> bool:
         """Whether it is a strong access whose scope does not include all threads."""
         return 0 < self._order.sites[site].scope < GPU
@@ -346,14 +375,15 @@ class RaceDetector:
     def _compare_with_itself(self, seen: _Seen, site: int, places: I64) -> None:
         """Report threads that write different values to one place with the same instruction."""
         mine = self._order.sites[site]
-        if mine.scope >= GPU or (places[1:] > places[:-1]).all():
+        scope = mine.scope if _synchronise(mine, mine) else 0
+        if scope >= GPU or (places[1:] > places[:-1]).all():
             return
         order = np.argsort(places, kind="stable")
         same = np.flatnonzero(places[order][1:] == places[order][:-1])
         first, second = order[same], order[same + 1]
-        if mine.scope:
+        if scope:
             pairs = self._outside(
-                np.arange(len(same)), mine.scope, seen.lanes[second], self._happens.thread(seen.lanes[first])
+                np.arange(len(same)), scope, seen.lanes[second], self._happens.thread(seen.lanes[first])
             )
             first, second = first[pairs], second[pairs]
         if not len(first):
@@ -460,22 +490,22 @@ class RaceDetector:
 
     def _class(self, mine: Site, theirs: Site, lane: int, thread: int, time: int) -> str:
         """The class of a race: see `classes`."""
-        if mine.scope and theirs.scope:
-            return SCOPE
-        if any("volatile" in site.instruction.opcode for site in (mine, theirs)):
-            return VOLATILE
         if time and self._happens.would_know(lane, thread, time):
-            return FENCE
+            return ACQUIRE if mine.scope and theirs.scope else FENCE
+        if _synchronise(mine, theirs):
+            return SCOPE
         if {mine.mode, theirs.mode} == {READ, ATOMIC}:
             return MIXED
-        return WARP if time and self._happens.are_of_one_warp(lane, thread) else RACE
+        if time and self._happens.are_of_one_warp(lane, thread):
+            return WARP
+        return VOLATILE if mine.is_volatile or theirs.is_volatile else RACE
 
     def _why(self, kind: str, lane: int, thread: int) -> str:
         """What does not order two accesses, and what would."""
         if kind == SCOPE:
             text = "the scope of one of the accesses does not include the other thread"
             return f"{text}: that of the device does (no _block, .gpu)"
-        if kind == FENCE:
+        if kind in (FENCE, ACQUIRE):
             text = "this thread has read a flag, but made no fence (acquire) after it"
             return f"{text}: __threadfence() or ld.acquire would order the accesses"
         if kind == MIXED:
