@@ -582,7 +582,8 @@ def cuLinkCreate(
     numOptions: int, options: Sequence[CUjit_option | int] | None, optionValues: void_pp
 ) -> tuple[CUresult, CUlinkState]:
     """Open a JIT linker session with `numOptions` settings (keys in `options`, values in `optionValues`)
-    and return its state; what they point at is kept until `cuLinkDestroy`."""
+    and return its state; what they point at is kept until `cuLinkDestroy`.
+    """
 
 
 cuLinkCreate_v2 = cuLinkCreate
@@ -2536,7 +2537,8 @@ def cuMemGetLocationInfo(
     location_out: Sequence[CUmemLocation] | CUmemLocation,
 ) -> tuple[CUresult]:
     """Fill `location_out` with where most of each `summaryGranularity` bytes of the `size` bytes at `ptr`
-    reside, sampled every `samplingGranularity` bytes (0: driver choice)."""
+    reside, sampled every `samplingGranularity` bytes (0: driver choice).
+    """
     from ._ffi.manual import fill
     from ._types.driver.structs import CUmemLocation
 
@@ -5247,7 +5249,8 @@ def _cuCoredumpSetAttribute(
 
 def cuCoredumpSetAttribute(attrib: CUcoredumpSettings | int, value: bytes | int) -> tuple[CUresult]:
     """Set the coredump setting `attrib` of the current context to `value`, a path as bytes or a number;
-    environment variables set before initialization still win."""
+    environment variables set before initialization still win.
+    """
     return _set_coredump(_cuCoredumpSetAttribute, attrib, value)
 
 
@@ -5292,7 +5295,8 @@ def _cuCoredumpSetAttributeGlobal(
 
 def cuCoredumpSetAttributeGlobal(attrib: CUcoredumpSettings | int, value: bytes | int) -> tuple[CUresult]:
     """Set the coredump setting `attrib` for the whole process to `value`, a path as bytes or a number;
-    environment variables set before initialization still win."""
+    environment variables set before initialization still win.
+    """
     return _set_coredump(_cuCoredumpSetAttributeGlobal, attrib, value)
 
 

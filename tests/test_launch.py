@@ -518,7 +518,6 @@ def test_launches_at_the_same_time_have_a_block_each(launches, stream, monkeypat
 
 def test_nothing_keeps_a_kernel_alive(launches, stream) -> None:
     """Code is unloaded with the last reference to its kernels, not at the next garbage collection."""
-
     gc.disable()
     try:
         k, code = kernel(launches, 8, 4), ObjectCode.from_cubin(b"")

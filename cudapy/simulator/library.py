@@ -273,7 +273,6 @@ def number(since: str | None) -> int:
 
 def _missing(symbol: str) -> Callable[..., Any]:
     """Stands for a function that the simulator does not have."""
-
     newer = sorted(other for other in provided["driver"] if other.startswith(f"{symbol}_v"))
     instead = f", which is older than {newer[-1]}" if newer else ""
 

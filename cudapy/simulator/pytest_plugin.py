@@ -38,8 +38,6 @@ def pytest_load_initial_conftests(early_config: Any) -> None:
     """Install the simulator, if it is asked for, before anything of the tests is imported."""
     options = early_config.known_args_namespace
     if options.cuda_simulator:
-        from pytest import UsageError
-
         from . import install
 
         settings: dict[str, Any] = {}
@@ -52,7 +50,7 @@ def pytest_load_initial_conftests(early_config: Any) -> None:
             install(**settings)
         except (ValueError, RuntimeError, MemoryError, OSError) as error:
             reason = str(error) or "there is not enough memory"
-            raise UsageError(f"--cuda-simulator: {reason}") from None
+            raise pytest.UsageError(f"--cuda-simulator: {reason}") from None
         _State.is_installed = True
 
 

@@ -172,7 +172,6 @@ SHAPE(doubles, 8, 8, 4, double, double)
 )
 def product_wmma(run: Run) -> None:
     """Fragments of half, bfloat16, bytes and double in all shapes, with strides longer than rows."""
-
     cases: list[tuple[str, tuple[int, int, int], Any, Any]] = [
         ("half_16_float", (16, 16, 16), lambda x: x.astype(f16), f32),
         ("half_32_half", (32, 8, 16), lambda x: x.astype(f16), f16),

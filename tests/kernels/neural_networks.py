@@ -538,7 +538,6 @@ def embeddings(run: Run) -> None:
 )
 def quantization(run: Run) -> None:
     """Rows to bytes by their greatest value, and to e4m3 that saturates."""
-
     x = floats((4, 50), low=-9, high=9)
     x[2] = 0
     q, f, scales, back = zeros((4, 50), i8), zeros((4, 50), np.uint8), zeros(4), zeros((4, 50))

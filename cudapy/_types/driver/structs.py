@@ -1,6 +1,7 @@
 """The structs and unions of cuda.h, cudaGL.h and cudaEGL.h, as CUDA 13.5 lays them out.
 
-A field that an older release lacks lies at the end of what that release knows, and is zero."""
+A field that an older release lacks lies at the end of what that release knows, and is zero.
+"""
 
 from __future__ import annotations
 

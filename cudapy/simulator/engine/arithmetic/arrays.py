@@ -58,7 +58,6 @@ def arrays(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """Give `function` arrays of one length, whatever mixture of arrays and scalars comes; scalars give a
     scalar.
     """
-
     call: Callable[..., Any] = function
 
     @functools.wraps(function)

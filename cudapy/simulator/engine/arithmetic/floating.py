@@ -80,7 +80,8 @@ def zero_of_sum(r: Array, s: Array, all_positive: Bools) -> Array:
 
 def _settled(r: Array, exact: Array, rnd: str | None) -> Array:
     """.ftz of a result that was rounded up to the smallest normal number: 0 if it had stayed below with any
-    exponent."""
+    exponent.
+    """
     doubtful = np.abs(r) == _SMALLEST
     if not np.count_nonzero(doubtful):
         return r
