@@ -66,3 +66,21 @@ def test_order_that_batches_of_blocks_pass_on(machine: Machine, monkeypatch: pyt
     run(machine, "published", 1)
     with pytest.raises(Fault, match=r"the other is block \(0,0,0\) thread \(\d+,0,0\), write in published"):
         run(machine, "published", 0)
+
+
+def test_a_block_that_a_check_leaves_to_numpy(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A region of a function is not entered at a fence, which the check of races leaves to NumPy."""
+    monkeypatch.setattr(settings.current, "machine_code", "always")
+    source = r"""
+extern "C" __global__ void polls(int *out)
+{
+    int sum = 0;
+    for (int k = 0; k < 4; ++k) {
+        __threadfence();
+        sum += out[64 + k] * 3 + k;
+        if (sum & 1) sum ^= out[68 + k] + sum / 3;
+    }
+    out[threadIdx.x] = sum;
+}
+"""
+    machine.run(machine.load(source), "polls", 1, 64, machine.zeros(1024, i32))

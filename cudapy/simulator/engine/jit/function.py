@@ -65,7 +65,8 @@ class MachineCode:
         if not is_eager and lanes < _FEW and self._steps[block] < _LEAST_FOR_FEW:
             return None
         if is_eager or self._is_warm:
-            return self._region(checks)
+            region = self._region(checks)
+            return region if region is not None and region.has(block) else None
         self._microseconds += len(self._blocks[block].steps) * (_STEP + _LANE * lanes)
         return None
 

@@ -150,6 +150,10 @@ class Region:
         self._written_from: dict[int, set[str]] = {}
         """What lanes that enter at a block may change. Other locations may hold values of earlier lanes."""
 
+    def has(self, number: int) -> bool:
+        """Whether a block is part of it."""
+        return number in self._places
+
     def place(self, number: int) -> int:
         """The number of a block in PLACE; it may be an exit."""
         place = self._places.get(number)
