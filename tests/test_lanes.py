@@ -6,9 +6,11 @@ import contextlib
 import copy
 import cProfile
 import ctypes
+import functools
 import gc
 import inspect
 import os
+import pickle
 import random
 import subprocess
 import sys
@@ -257,6 +259,25 @@ def test_other_code_is_run(d: ModuleType, stub: Stub) -> None:
     assert d.cuMemAlloc(16) == 16
     d.cuMemAlloc.__code__ = code
     assert d.cuMemAlloc(16)[0] == 0
+
+
+@needs_lanes
+def test_it_remains_a_function(d: ModuleType, stub: Stub) -> None:
+    """For pickle, functools and inspect; with defaults that somebody gives it, and without them again."""
+    expected = d.cuMemAlloc(16)
+    assert has_lane(d.cuMemAlloc)
+    assert type(d.cuMemAlloc) is types.FunctionType
+    assert pickle.loads(pickle.dumps(d.cuMemAlloc)) is d.cuMemAlloc
+    wrapped = functools.wraps(d.cuMemAlloc)(lambda size: d.cuMemAlloc(size))
+    assert (wrapped.__name__, wrapped(16)) == ("cuMemAlloc", expected)
+    assert inspect.signature(wrapped) == inspect.signature(d.cuMemAlloc)
+    assert "def cuMemAlloc" in inspect.getsource(d.cuMemAlloc)
+    d.cuMemAlloc.__defaults__ = (16,)
+    assert d.cuMemAlloc() == expected
+    d.cuMemAlloc.__defaults__ = None
+    with pytest.raises(TypeError, match="cuMemAlloc"):
+        d.cuMemAlloc()
+    assert d.cuMemAlloc(16) == expected
 
 
 @needs_lanes
