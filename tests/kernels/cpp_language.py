@@ -341,7 +341,7 @@ __device__ void insert(Node *&root, int value)
         at = value < (*at)->value ? &(*at)->left : &(*at)->right;
     }
     *at = new Node{value, nullptr, nullptr};
-    ++allocated;
+    atomicAdd(&allocated, 1);
 }
 __device__ int walk(const Node *node, int *out, int at)
 {
@@ -464,6 +464,7 @@ extern "C" __global__ void __launch_bounds__(64, 2) by_value(Big big, Wide wide,
     for (int i = 0; i < 30; ++i) sum += copy.m[i] * i;
     for (int v : wide.v) sum += v;
     out[threadIdx.x] = sum + variable.m[29] + managed;
+    __syncthreads();
     if (threadIdx.x == 63) managed = 6;
 }
 """,
