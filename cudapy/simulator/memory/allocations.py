@@ -32,6 +32,11 @@ UNCOUNTED = ("host", "registered", "imported")
 LARGEST = 1 << 46  # bytes of an allocation
 PITCH = 512  # bytes: rows of pitched memory begin at multiples of it
 
+_fill = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t)(
+    ctypes.cast(ctypes.memset, ctypes.c_void_p).value or 0
+)
+"""ctypes.memset that keeps the GIL: PyTorch has its allocator's mutex while it allocates, and another thread
+that frees a tensor waits for that mutex with the GIL."""
 _ids = itertools.count(1)
 _lock = threading.RLock()
 
@@ -228,7 +233,7 @@ def fresh(
 ) -> None:
     """From now on kernels may touch memory; what was in it is gone. It is `data`, or somebody else's."""
     if size < LAZY or not emptied(address, size):
-        ctypes.memset(address, 0 if kind == "managed" else POISON, size)
+        _fill(address, 0 if kind == "managed" else POISON, size)
     table.adopt(address, size, kind, reach, data=data)
     allocation = table.find(address)
     if allocation is not None and allocation.undefined is not None and kind == "device":
