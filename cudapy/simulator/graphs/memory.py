@@ -10,9 +10,10 @@ from ..._ffi.rounding import round_up
 from ..._types.driver.enums import CUgraphMem_attribute
 from ..._types.driver.structs import CUmemPoolProps
 from ..devices.device import Device
+from ..devices.device import device as find_device
 from ..fresh_devices import forgotten
 from ..library import provides
-from ..memory.allocations import Block, blocks
+from ..memory.allocations import Block, blocks, table
 from ..memory.pool_memory import Alloc, Free, Storage, graph_memory
 from ..refused import Refused, invalid
 from .graph import Graph
@@ -63,8 +64,6 @@ class GraphMemory:
 
     def _allocated(self) -> int:
         """The bytes that launches have allocated and nothing has freed."""
-        from ..memory.allocations import table
-
         return sum(s.size for s in list(self.storages.values()) if table.find(s.address) is not None)
 
 
@@ -101,15 +100,11 @@ def alloc_of(of: Graph, params: Any) -> Alloc:
 
 @provides("driver")
 def cuDeviceGraphMemTrim(device: int) -> None:
-    from ..devices.device import device as find_device
-
     memory_of(find_device(device)).trim()
 
 
 @provides("driver")
 def cuDeviceGetGraphMemAttribute(device: int, attr: int, value: int | None) -> None:
-    from ..devices.device import device as find_device
-
     memory = memory_of(find_device(device))
     values = {
         CUgraphMem_attribute.CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT: memory.reserved,
@@ -124,8 +119,6 @@ def cuDeviceGetGraphMemAttribute(device: int, attr: int, value: int | None) -> N
 
 @provides("driver")
 def cuDeviceSetGraphMemAttribute(device: int, attr: int, value: int | None) -> None:
-    from ..devices.device import device as find_device
-
     memory = memory_of(find_device(device))
     if not value or ctypes.c_uint64.from_address(value).value:
         raise invalid("the attributes of the memory of graphs can only be reset to 0")
