@@ -155,9 +155,9 @@ def sanitized(sanitizer: str, tool: str) -> dict[str, str]:
 
 
 def table() -> list[str]:
-    """Markdown: a row for each kernel, with what both say."""
+    """Markdown: how many kernels were reported, and a row for each mistake and for each false report."""
     said: dict[str, dict[str, str]] = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    lines = ["| kernel | | simulator | compute-sanitizer |", "|---|---|---|---|"]
+    rows, counts = [], {"mistake": [0, 0, 0], "correct": [0, 0, 0]}
     for name in (*PAIRS, *NAMES):
         for right in variants(name):
             of_tools = [
@@ -166,8 +166,18 @@ def table() -> list[str]:
                 if found.get(f"{name} {right}")
             ]
             kind, here = "correct" if right else "mistake", _short(simulated(name, right))
-            lines.append(f"| {name} | {kind} | {here or '-'} | {'; '.join(of_tools) or '-'} |")
-    return lines
+            for i, counted in enumerate((True, here, of_tools)):
+                counts[kind][i] += bool(counted)
+            if here or of_tools or not right:
+                label = f"{name} (correct)" if right else name
+                rows.append(f"| {label} | {here or '-'} | {'; '.join(of_tools) or '-'} |")
+    summary = [f"| {kind} | {' | '.join(map(str, numbers))} |" for kind, numbers in counts.items()]
+    heads = (
+        ("kernels", "count", "simulator", "compute-sanitizer"),
+        ("kernel", "simulator", "compute-sanitizer"),
+    )
+    first, second = ([f"| {' | '.join(head)} |", "|---" * len(head) + "|"] for head in heads)
+    return [*first, *summary, "", *second, *rows]
 
 
 def _short(text: str) -> str:
