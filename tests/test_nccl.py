@@ -208,11 +208,13 @@ def _refuse() -> Any:
 
 @pytest.fixture
 def real() -> str:
-    """The path of the real library, which needs no GPU for what the tests below ask."""
-    try:
-        return pathfinder._load(pathfinder.LIBRARIES["nccl"], None, pathfinder.this_host()).path
-    except pathfinder.LibraryNotFound as error:
-        pytest.skip(str(error).splitlines()[0])
+    """The path of the real library, which needs no GPU for what the tests below ask. Another test of this
+    process may have opened the simulator's, which is in no folder.
+    """
+    found = [one.path for one in pathfinder.find("nccl", None) if not one.refused and Path(one.path).exists()]
+    if not found:
+        pytest.skip("no libnccl is installed: pip install nvidia-nccl-cu13")
+    return found[0]
 
 
 def test_the_real_library_has_every_function_of_its_release(real: str) -> None:

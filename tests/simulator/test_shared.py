@@ -1213,7 +1213,8 @@ for comm, buffer in zip(comms, buffers):
     print(nccl.ncclAllReduce(buffer, buffer, ctypes.c_size_t(8), 1, 0, comm, None))
 print(nccl.ncclGroupEnd())
 total = ctypes.create_string_buffer(8)
-for buffer in buffers:
+for rank, buffer in enumerate(buffers):
+    runtime.cudaSetDevice(rank)  # whose default stream has the sum
     print(runtime.cudaMemcpy(total, buffer, 8, 2), total.raw)
 text.restype = ctypes.c_char_p
 print(nccl.ncclDevCommCreate(comms[0], None, None), text(None))
