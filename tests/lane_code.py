@@ -555,6 +555,7 @@ class Routine(LaneRoutine):
         self.test(RDI, RDI)
         self.jump_if("e", "end")
         self.call_context("decref")
+        self.jump("end")
 
     def new_handle(self) -> None:
         """A subroutine. R14: a RESULT. RAX: a handle like its template, or 0; R8: where its value is."""

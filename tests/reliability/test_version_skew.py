@@ -171,4 +171,4 @@ def test_a_call_asks_for_its_own_symbol(fresh: ModuleType) -> None:
     importlib.import_module(".core", fresh.__package__)
     assert Library.asked == []
     assert fresh.cuInit(0)[0] == fresh.cuCtxSynchronize()[0] == 0
-    assert Library.asked == ["cuInit", "cuCtxSynchronize"]
+    assert list(dict.fromkeys(Library.asked)) == ["cuInit", "cuCtxSynchronize"]  # a lane asks again
