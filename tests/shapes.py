@@ -21,7 +21,7 @@ from cudapy._ffi.lazy_types import find
 MODULES = (driver, runtime, nvrtc, nvjitlink)
 PACKAGE = Path(cudapy.__file__).parent
 PATH = PACKAGE / "_ffi" / "shapes.py"
-OFTEN = 4
+OFTEN = 16
 """A shape that so many functions have is among those of the file."""
 
 START = '''\
@@ -29,7 +29,7 @@ START = '''\
 """What many functions have in common, with neutral names, for Python to compile once and for all.
 
 Each is the text of a declaration under a checksum of it: `codegen` looks here before it compiles. They are
-the shapes that four functions or more have, and those of the functions that core or the samples call.
+the shapes that sixteen functions or more have, and those of the functions that core or the samples call.
 """
 # mypy: ignore-errors
 '''

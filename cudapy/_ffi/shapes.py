@@ -2,7 +2,7 @@
 """What many functions have in common, with neutral names, for Python to compile once and for all.
 
 Each is the text of a declaration under a checksum of it: `codegen` looks here before it compiles. They are
-the shapes that four functions or more have, and those of the functions that core or the samples call.
+the shapes that sixteen functions or more have, and those of the functions that core or the samples call.
 """
 # mypy: ignore-errors
 
@@ -48,13 +48,6 @@ def s93_76631ac8306e23b():
     return None
 
 
-def s77_37bc21a5253d7ed():
-    err = n1()
-    if err:
-        return (n2(err),)
-    return n4
-
-
 def s231_41c5a79de0497ce():
     try:
         a0, a0_at = cell = n1()
@@ -81,33 +74,11 @@ def s224_1ee0067a06732cc4():
     return n6, result
 
 
-def s228_eb3b223fcc8bc51():
-    try:
-        a0, a0_at = cell = n1()
-    except IndexError:
-        a0, a0_at = cell = n3()
-    err = n5(a0_at)
-    if err:
-        return n6(err), None
-    result = a0.value
-    n2(cell)
-    return n7, n4[result]
-
-
 def s129_115f1feeceac3ce4(a0):
     (err,) = map(n1, (a0,))
     if not err:
         a0.value = 0; return
     raise _failed('?', n2(err), {'a0': a0})
-
-
-def s201_428c44bd1641a8e(a0):
-    if type(a0) is int and not a0 >> 64: a0 = _word(a0) if a0 else None
-    else: a0 = _pointer(a0, None, False, '?a0')
-    err = n1(a0)
-    if err:
-        return (n2(err),)
-    return n4
 
 
 def s185_948765bbf7d72f6(a0):
@@ -132,14 +103,6 @@ def s202_11c875725471ff9c(a0):
     if err:
         raise _failed('?', n2(err), {'a0': a0})
     return None
-
-
-def s198_b1ad7e7702c867e(a0):
-    if type(a0) is not int or not -2147483648 <= a0 <= 2147483647: a0 = _integer(a0, -2147483648, 2147483647, '?a0')
-    err = n1(a0)
-    if err:
-        return (n2(err),)
-    return n4
 
 
 def s362_1ac51ab4700f824c(a0):
@@ -217,29 +180,12 @@ def s184_8b477bdefbf0590(a0):
     return a1
 
 
-def s169_10c237d31e2ca3e2(a0):
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    a1 = n2()
-    err = n3(a0, _byref(a1))
-    if err:
-        return n4(err), None
-    return n5, a1
-
-
 def s168_108ecfe4808281d9(a0):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     err = n2(_byref(a0))
     if err:
         raise _failed('?', n3(err), {'a0': a0})
     return None
-
-
-def s144_1d8a120f3336c9b8(a0):
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    err = n2(_byref(a0))
-    if err:
-        return (n3(err),)
-    return n5
 
 
 def s160_1f987ede2699886e(a0):
@@ -316,28 +262,6 @@ def s304_1d117cccc77d1445(a0):
     return n5[result]
 
 
-def s289_14a234891b0fc7c3(a0):
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    try:
-        a1, a1_at = cell = n2()
-    except IndexError:
-        a1, a1_at = cell = n4()
-    err = n6(a0, a1_at)
-    if err:
-        return n7(err), None
-    result = a1.value
-    n3(cell)
-    return n8, n5[result]
-
-
-def s158_11f9fb8a637bebd(a0):
-    if type(a0) is not n1: a0 = _integer(a0, -2147483648, 4294967295, '?a0')
-    err = n2(a0)
-    if err:
-        return (n3(err),)
-    return n5
-
-
 def s184_4e844f011a8c7ad(a0):
     kept = _released(a0)
     (err,) = map(n1, (a0,))
@@ -379,29 +303,6 @@ def s381_172aff8eb8c9df4c(a0, a1):
     return None
 
 
-def s347_9649bb4bcb14ea9(a0, a1):
-    if type(a0) is not int or not -2147483648 <= a0 <= 2147483647: a0 = _integer(a0, -2147483648, 2147483647, '?a0')
-    try:
-        a1_at = a1._at_ if type(a1) is n1 else _reference(a1, n1, '?a1')
-    except AttributeError:
-        a1_at = _address(a1)
-    err = n2(a0, a1_at)
-    if err:
-        return (n3(err),)
-    return n5
-
-
-def s299_1bc06579920dc1ef(a0, a1):
-    if type(a0) is not n1: a0 = _callback(a0, n1, '?a0')
-    if type(a1) is int and not a1 >> 64: a1 = _word(a1) if a1 else None
-    else: a1 = _pointer(a1, None, False, '?a1')
-    a2 = n2()
-    err = n3(a0, a1, _byref(a2))
-    if err:
-        return n4(err), None
-    return n5, a2
-
-
 def s230_12d328172841efd7(a0, a1):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is not bytes: a1 = _text(a1, '?a1')
@@ -424,15 +325,6 @@ def s370_678440e02433c8(a0, a1):
     result = a2.value
     n3(cell)
     return result
-
-
-def s199_cf37b057095efd5(a0, a1):
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
-    err = n2(a0, a1)
-    if err:
-        return (n3(err),)
-    return n5
 
 
 def s233_167c853d63c7fcd3(a0, a1):
@@ -612,25 +504,6 @@ def s279_ff4a267b7fa4249(a0, a1):
     return a2
 
 
-def s254_dfbc2645a56348a(a0, a1):
-    if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    a2 = n3()
-    err = n4(a0, a1, _byref(a2))
-    if err:
-        return n5(err), None
-    return n6, a2
-
-
-def s221_1f0a9f2439f12221(a0, a1):
-    if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    err = n3(a0, a1)
-    if err:
-        return (n4(err),)
-    return n6
-
-
 def s436_1955eafcf1277573(a0, a1):
     if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
@@ -720,18 +593,6 @@ def s319_6fd45c52eedd5cc(a0, a1):
     return None
 
 
-def s285_128d7f615531bdbb(a0, a1):
-    try:
-        a0_at = a0._at_ if type(a0) is n1 else _reference(a0, n1, '?a0')
-    except AttributeError:
-        a0_at = _address(a0)
-    if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
-    err = n3(a0_at, a1)
-    if err:
-        return (n4(err),)
-    return n6
-
-
 def s278_1a6bbcb3e51c96b9(a0, a1):
     try:
         a1_at = a1._at_ if type(a1) is n1 else _reference(a1, n1, '?a1')
@@ -765,16 +626,6 @@ def s306_1ba0728cafaa194e(a0, a1, a2):
     return None
 
 
-def s262_fe8bf8fcf53ea2b(a0, a1, a2):
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
-    if type(a2) is not n3: a2 = _handle(a2, n3, '?a2')
-    err = n4(a0, a1, a2)
-    if err:
-        return (n5(err),)
-    return n7
-
-
 def s392_b190cb25a4dccf(a0, a1, a2):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
@@ -786,31 +637,6 @@ def s392_b190cb25a4dccf(a0, a1, a2):
     if err:
         raise _failed('?', n5(err), {'a0': a0, 'a1': a1, 'a2': a2})
     return None
-
-
-def s348_1ab7d01ec75e2153(a0, a1, a2):
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
-    try:
-        a2_at = a2._at_ if type(a2) is n3 else _reference(a2, n3, '?a2')
-    except AttributeError:
-        a2_at = _address(a2)
-    err = n4(a0, a1, a2_at)
-    if err:
-        return (n5(err),)
-    return n7
-
-
-def s413_1761cb3662a01ffe(a0, a1, a2):
-    if type(a0) is not n1: a0 = _integer(a0, -2147483648, 4294967295, '?a0')
-    if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
-    if type(a1) is int and not a1 >> 64: a1 = _word(a1) if a1 else None
-    else: a1 = _pointer(a1, None, False, '?a1')
-    a2_ = n2(a2)
-    err = n3(a0, a1, a2_)
-    if err:
-        return n4(err), None
-    return n5, a2_[0]
 
 
 def s307_f5147245c1772a4(a0, a1, a2):
@@ -880,19 +706,6 @@ def s414_15f1a09f9f368259(a0, a1, a2):
     if err:
         raise _failed('?', n5(err), {'a0': a0, 'a1': a1, 'a2': a2})
     return None
-
-
-def s370_1725ad1e4679f4e2(a0, a1, a2):
-    if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    try:
-        a2_at = a2._at_ if type(a2) is n3 else _reference(a2, n3, '?a2')
-    except AttributeError:
-        a2_at = _address(a2)
-    err = n4(a0, a1, a2_at)
-    if err:
-        return (n5(err),)
-    return n7
 
 
 def s328_1238df1eb21cfc46(a0, a1, a2):
@@ -1103,17 +916,6 @@ def s384_10eb07c5f47e154b(a0, a1, a2, a3):
     return n6
 
 
-def s310_67f0b3a488e8751(a0, a1, a2, a3):
-    if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
-    a0 = _array(a0, n1, a2, '?a0')
-    a1 = _array(a1, n2, a2, '?a1')
-    if type(a3) is not n3: a3 = _handle(a3, n3, '?a3')
-    err = n4(a0, a1, a2, a3)
-    if err:
-        return (n5(err),)
-    return n7
-
-
 def s481_11fb014ab8550d91(a0, a1, a2, a3):
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
     if type(a0) is int and not a0 >> 64: a0 = _word(a0) if a0 else None
@@ -1217,40 +1019,6 @@ def s402_104cc9a9241d635a(a0, a1, a2, a3):
     raise _failed('?', n4(err), {'a1': a1, 'a2': a2, 'a3': a3})
 
 
-def s417_2a80bc978c54286(a0, a1, a2, a3):
-    if type(a3) is not int or a3 >> 32: a3 = _integer(a3, 0, 4294967295, '?a3')
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    if type(a1) is not n2: a1 = _callback(a1, n2, '?a1')
-    if type(a2) is int and not a2 >> 64: a2 = _word(a2) if a2 else None
-    else: a2 = _pointer(a2, None, False, '?a2')
-    err = n3(a0, a1, a2, a3)
-    if err:
-        return (n4(err),)
-    return n6
-
-
-def s350_1a1e3f922c96a431(a0, a1, a2, a3):
-    if type(a3) is not int or a3 >> 32: a3 = _integer(a3, 0, 4294967295, '?a3')
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
-    if type(a2) is not n3: a2 = _handle(a2, n3, '?a2')
-    err = n4(a0, a1, a2, a3)
-    if err:
-        return (n5(err),)
-    return n7
-
-
-def s356_14d97e539ab20ff(a0, a1, a2, a3):
-    if type(a3) is not int or a3 >> 32: a3 = _integer(a3, 0, 4294967295, '?a3')
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
-    if type(a2) is not n3: a2 = _handle(a2, n3, '?a2')
-    err = n4(a0, a1, a2.value, a3)
-    if err:
-        return (n5(err),)
-    return n7
-
-
 def s369_8915ab9a524b82e(a0, a1, a2, a3):
     if type(a3) is not int or a3 >> 32: a3 = _integer(a3, 0, 4294967295, '?a3')
     if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
@@ -1271,17 +1039,6 @@ def s375_1fe3d912b0df8f45(a0, a1, a2, a3):
         return
     a0.value = 0
     raise _failed('?', n4(err), {'a1': a1, 'a2': a2, 'a3': a3})
-
-
-def s327_146ea5dde410f4bd(a0, a1, a2, a3):
-    if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    a1 = _array(a1, n2, a3, '?a1')
-    a2 = _array(a2, n2, a3, '?a2')
-    err = n3(a0, a1, a2, _word(a3))
-    if err:
-        return (n4(err),)
-    return n6
 
 
 def s360_fdca4431146f3cc(a0, a1, a2, a3):
@@ -1426,18 +1183,6 @@ def s519_f766390c257967(a0, a1, a2, a3, a4):
     raise _failed('?', n5(err), {'a1': a1, 'a2': a2, 'a3': a3, 'a4': a4})
 
 
-def s370_cbeb3d3f9da8d19(a0, a1, a2, a3, a4):
-    if type(a4) is not int or a4 >> 64: a4 = _integer(a4, 0, 18446744073709551615, '?a4')
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    a1 = _array(a1, n2, a4, '?a1')
-    a2 = _array(a2, n2, a4, '?a2')
-    a3 = _array(a3, n3, a4, '?a3')
-    err = n4(a0, a1, a2, a3, _word(a4))
-    if err:
-        return (n5(err),)
-    return n7
-
-
 def s592_64d8ce2b3ed3e03(a0, a1, a2, a3, a4, a5):
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
     if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
@@ -1560,17 +1305,6 @@ def s1257_8fefeef8870545f(a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10):
     return n6
 
 
-def s343_18d2f823a5213bf2(a0, a2):
-    if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    a1 = (n1 * a2)() if a2 else None
-    a2_ = n2(a2)
-    err = n3(a0, a1, a2_)
-    if err:
-        return n4(err), None, None
-    return n5, _items(a1, min(a2_[0], a2), n1), a2_[0]
-
-
 def s362_177ede6876d66387(a0, a2):
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
@@ -1580,17 +1314,6 @@ def s362_177ede6876d66387(a0, a2):
     if err:
         raise _failed('?', n5(err), {'a0': a0, 'a2': a2})
     return _items(a1, min(a2_[0], a2), n2), a2_[0]
-
-
-def s343_18d2f8a9a7433bf2(a0, a2):
-    if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    a1 = (n2 * a2)() if a2 else None
-    a2_ = n3(a2)
-    err = n4(a0, a1, a2_)
-    if err:
-        return n5(err), None, None
-    return n6, _items(a1, min(a2_[0], a2), n2), a2_[0]
 
 
 def s290_8459d5b50d3f4e7(a0, a2):
@@ -1603,16 +1326,6 @@ def s290_8459d5b50d3f4e7(a0, a2):
     return a1
 
 
-def s265_d58faed1855bce4(a0, a2):
-    if type(a2) is not n3: a2 = _integer(a2, -2147483648, 4294967295, '?a2')
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    a1 = _new_struct(n2)
-    err = n4(a0, _byref(a1), a2)
-    if err:
-        return n5(err), None
-    return n6, a1
-
-
 def s296_42cd6edd0da877d(a0, a2):
     if type(a2) is not n3: a2 = _integer(a2, -2147483648, 4294967295, '?a2')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
@@ -1621,18 +1334,6 @@ def s296_42cd6edd0da877d(a0, a2):
     if err:
         raise _failed('?', n5(err), {'a0': a0, 'a2': a2})
     return a1
-
-
-def s423_1bbd7ab2c1fcd86f(a0, a3):
-    if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    a1 = (n1 * a3)() if a3 else None
-    a2 = (n2 * a3)() if a3 else None
-    a3_ = n3(a3)
-    err = n4(a0, a1, a2, a3_)
-    if err:
-        return n5(err), None, None, None
-    return n6, _items(a1, min(a3_[0], a3), n1), _items(a2, min(a3_[0], a3), n2), a3_[0]
 
 
 def s187_91c9046e8f6ba58(a1):
@@ -1660,15 +1361,6 @@ def s193_d29cf75a007b3a4(a1):
     if err:
         raise _failed('?', n4(err), {'a1': a1})
     return a0
-
-
-def s178_172a78e90cf6458f(a1):
-    a0 = _new_struct(n1)
-    if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
-    err = n3(a0, a1.value)
-    if err:
-        return n4(err), None
-    return n5, a0
 
 
 def s140_13a7a5de15535aa8(a1):
@@ -1763,20 +1455,6 @@ def s203_173317fe31b978fa(a1):
     if err:
         return n3(err), None
     return n4, a0
-
-
-def s332_10c55b110465aba3(a1):
-    if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
-    try:
-        a0, a0_at = cell = n1()
-    except IndexError:
-        a0, a0_at = cell = n3()
-    err = n4(a0_at, _word(a1))
-    if err:
-        return n5(err), None
-    result = a0.value
-    n2(cell)
-    return n6, result or 0
 
 
 def s223_cd37e9da552354f(a1):
@@ -2028,36 +1706,6 @@ def s274_c5be9ced78877bc(a1, a2):
     return a0
 
 
-def s249_ad039151da582dc(a1, a2):
-    if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
-    a0 = n1()
-    if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
-    err = n3(a0, a1, a2)
-    if err:
-        return n4(err), None
-    return n5, a0
-
-
-def s255_d9e41638ceb302c(a1, a2):
-    if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
-    a0 = n1()
-    if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
-    err = n3(a0, a1.value, a2)
-    if err:
-        return n4(err), None
-    return n5, a0
-
-
-def s266_d0adc920f467b8d(a1, a2):
-    if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
-    a0 = n1()
-    if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
-    err = n3(a0, a1, _word(a2))
-    if err:
-        return n4(err), None
-    return n5, a0
-
-
 def s357_1abb768904e0ae55(a1, a2):
     if type(a2) is not n3: a2 = _integer(a2, -2147483648, 4294967295, '?a2')
     a0 = n1()
@@ -2069,19 +1717,6 @@ def s357_1abb768904e0ae55(a1, a2):
     if err:
         raise _failed('?', n5(err), {'a1': a1, 'a2': a2})
     return a0
-
-
-def s332_2b89f27b16ce864(a1, a2):
-    if type(a2) is not n3: a2 = _integer(a2, -2147483648, 4294967295, '?a2')
-    a0 = n1()
-    try:
-        a1_at = a1._at_ if type(a1) is n2 else _reference(a1, n2, '?a1')
-    except AttributeError:
-        a1_at = _address(a1)
-    err = n4(a0, a1_at, a2)
-    if err:
-        return n5(err), None
-    return n6, a0
 
 
 def s481_150b632268c0dc2(a1, a2):
@@ -2412,18 +2047,6 @@ def s445_6ccf637084ab864(a1, a2, a3, a4):
     return a0
 
 
-def s372_13f2f949cd9797b0(a1, a2, a3, a4):
-    if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
-    a0 = n1()
-    if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
-    a2 = _array(a2, n3, a3, '?a2')
-    if type(a4) is not n4: a4 = _handle(a4, n4, '?a4')
-    err = n5(a0, a1, a2, _word(a3), a4)
-    if err:
-        return n6(err), None
-    return n7, a0
-
-
 def s503_1df37c1d388a3be9(a1, a2, a3, a4):
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
     a0 = n1()
@@ -2500,16 +2123,6 @@ def s201_19f37f83147046a4(a2):
     if err:
         raise _failed('?', n5(err), {'a2': a2})
     return a0, a1[0]
-
-
-def s192_100f3e239beb7f71(a2):
-    a0 = n1()
-    a1 = n2()
-    if type(a2) is not n3: a2 = _handle(a2, n3, '?a2')
-    err = n4(a0, a1, a2)
-    if err:
-        return n5(err), None, None
-    return n6, a0, a1[0]
 
 
 def s271_15090fffc2b260a(a2, a3):

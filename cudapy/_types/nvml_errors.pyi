@@ -44,98 +44,67 @@ def documentation(name: str, meaning: str) -> str: ...
 def by_status(base: Any) -> dict[int, Any]: ...
 def by_name(base: Any) -> dict[str, Any]: ...
 
-class UninitializedError(NvmlError):
-    """NVML_ERROR_UNINITIALIZED: NVML is not initialised."""
+class UninitializedError(NvmlError): ...
 
-class InvalidArgumentError(NvmlError):
-    """NVML_ERROR_INVALID_ARGUMENT: An argument is not valid."""
+class InvalidArgumentError(NvmlError): ...
 
-class NotSupportedError(NvmlError):
-    """NVML_ERROR_NOT_SUPPORTED: The device or the system does not support what was asked."""
+class NotSupportedError(NvmlError): ...
 
-class NoPermissionError(NvmlError):
-    """NVML_ERROR_NO_PERMISSION: This user may not do what was asked."""
+class NoPermissionError(NvmlError): ...
 
-class AlreadyInitializedError(NvmlError):
-    """NVML_ERROR_ALREADY_INITIALIZED: NVML is initialised already."""
+class AlreadyInitializedError(NvmlError): ...
 
-class NotFoundError(NvmlError):
-    """NVML_ERROR_NOT_FOUND: What was asked for is not there."""
+class NotFoundError(NvmlError): ...
 
-class InsufficientSizeError(NvmlError):
-    """NVML_ERROR_INSUFFICIENT_SIZE: There is too little room for the answer."""
+class InsufficientSizeError(NvmlError): ...
 
-class InsufficientPowerError(NvmlError):
-    """NVML_ERROR_INSUFFICIENT_POWER: External power cables of the board are not plugged in well."""
+class InsufficientPowerError(NvmlError): ...
 
-class DriverNotLoadedError(NvmlError):
-    """NVML_ERROR_DRIVER_NOT_LOADED: The kernel module of the NVIDIA driver is not loaded."""
+class DriverNotLoadedError(NvmlError): ...
 
-class NvmlTimeoutError(NvmlError):
-    """NVML_ERROR_TIMEOUT: Nothing happened in the time that was given."""
+class NvmlTimeoutError(NvmlError): ...
 
-class IrqIssueError(NvmlError):
-    """NVML_ERROR_IRQ_ISSUE: The kernel has a problem with the interrupt of a GPU."""
+class IrqIssueError(NvmlError): ...
 
-class LibraryNotFoundError(NvmlError):
-    """NVML_ERROR_LIBRARY_NOT_FOUND: NVML did not find or could not load a library that it needs."""
+class LibraryNotFoundError(NvmlError): ...
 
-class FunctionNotFoundError(NvmlError):
-    """NVML_ERROR_FUNCTION_NOT_FOUND: The library of the driver lacks this function."""
+class FunctionNotFoundError(NvmlError): ...
 
-class CorruptedInforomError(NvmlError):
-    """NVML_ERROR_CORRUPTED_INFOROM: The infoROM of the board is corrupted."""
+class CorruptedInforomError(NvmlError): ...
 
-class GpuIsLostError(NvmlError):
-    """NVML_ERROR_GPU_IS_LOST: The GPU is no longer on the bus, or cannot be reached."""
+class GpuIsLostError(NvmlError): ...
 
-class ResetRequiredError(NvmlError):
-    """NVML_ERROR_RESET_REQUIRED: The GPU has to be reset before it can be used."""
+class ResetRequiredError(NvmlError): ...
 
-class OperatingSystemError(NvmlError):
-    """NVML_ERROR_OPERATING_SYSTEM: The operating system refused access to the GPU."""
+class OperatingSystemError(NvmlError): ...
 
-class LibRmVersionMismatchError(NvmlError):
-    """NVML_ERROR_LIB_RM_VERSION_MISMATCH: The library and the kernel module of the driver are of different versions."""
+class LibRmVersionMismatchError(NvmlError): ...
 
-class InUseError(NvmlError):
-    """NVML_ERROR_IN_USE: The GPU is in use."""
+class InUseError(NvmlError): ...
 
-class NvmlMemoryError(NvmlError, builtins.MemoryError):
-    """NVML_ERROR_MEMORY: There is not enough memory."""
+class NvmlMemoryError(NvmlError, builtins.MemoryError): ...
 
-class NoDataError(NvmlError):
-    """NVML_ERROR_NO_DATA: There is no data yet."""
+class NoDataError(NvmlError): ...
 
-class VgpuEccNotSupportedError(NvmlError):
-    """NVML_ERROR_VGPU_ECC_NOT_SUPPORTED: The vGPU cannot be used while ECC is on."""
+class VgpuEccNotSupportedError(NvmlError): ...
 
-class InsufficientResourcesError(NvmlError):
-    """NVML_ERROR_INSUFFICIENT_RESOURCES: The device has too little left of something other than memory."""
+class InsufficientResourcesError(NvmlError): ...
 
-class FreqNotSupportedError(NvmlError):
-    """NVML_ERROR_FREQ_NOT_SUPPORTED: The frequency is not supported."""
+class FreqNotSupportedError(NvmlError): ...
 
-class ArgumentVersionMismatchError(NvmlError):
-    """NVML_ERROR_ARGUMENT_VERSION_MISMATCH: The version in a struct is not one that this driver knows."""
+class ArgumentVersionMismatchError(NvmlError): ...
 
-class DeprecatedError(NvmlError):
-    """NVML_ERROR_DEPRECATED: The function is deprecated, and does nothing."""
+class DeprecatedError(NvmlError): ...
 
-class NotReadyError(NvmlError):
-    """NVML_ERROR_NOT_READY: The system is not ready."""
+class NotReadyError(NvmlError): ...
 
-class GpuNotFoundError(NvmlError):
-    """NVML_ERROR_GPU_NOT_FOUND: There is no GPU."""
+class GpuNotFoundError(NvmlError): ...
 
-class InvalidStateError(NvmlError):
-    """NVML_ERROR_INVALID_STATE: The resource is not in the right state."""
+class InvalidStateError(NvmlError): ...
 
-class ResetTypeNotSupportedError(NvmlError):
-    """NVML_ERROR_RESET_TYPE_NOT_SUPPORTED: This kind of reset is not supported."""
+class ResetTypeNotSupportedError(NvmlError): ...
 
-class UnknownError(NvmlError):
-    """NVML_ERROR_UNKNOWN: An error inside the driver."""
+class UnknownError(NvmlError): ...
 
 TimeoutError = NvmlTimeoutError
 MemoryError = NvmlMemoryError

@@ -24,17 +24,14 @@ MAX_GPU_UTILIZATIONS: int
 NVLINK_MAX_LINKS: int
 
 class AdaptiveClockingInfoStatus(Enum):
-    """Whether clocks adapt to the voltage."""
     DISABLED = 0
     ENABLED = 1
 
 class AffinityScope(Enum):
-    """How far around a device to look for CPUs and memory."""
     NODE = 0
     SOCKET = 1
 
 class BusType(Enum):
-    """What a device is attached to."""
     UNKNOWN = 0
     PCI = 1
     PCIE = 2
@@ -42,17 +39,14 @@ class BusType(Enum):
     AGP = 4
 
 class C2CPowerState(Enum):
-    """The power state of the chip-to-chip link."""
     FULL_POWER = 0
     LOW_POWER = 1
 
 class CCAcceptingClientRequests(Enum):
-    """Whether GPUs accept work of clients in confidential computing."""
     FALSE = 0
     TRUE = 1
 
 class CCSystemCpuCaps(Enum):
-    """What a CPU can do for confidential computing."""
     NONE = 0
     AMD_SEV = 1
     INTEL_TDX = 2
@@ -60,34 +54,28 @@ class CCSystemCpuCaps(Enum):
     AMD_SNP_VTOM = 4
 
 class CCSystemDevtoolsMode(Enum):
-    """Whether developer tools work in confidential computing."""
     OFF = 0
     ON = 1
 
 class CCSystemEnvironment(Enum):
-    """Whether confidential computing is there, simulated, or in production."""
     UNAVAILABLE = 0
     SIM = 1
     PROD = 2
 
 class CCSystemFeature(Enum):
-    """Whether confidential computing is on."""
     DISABLED = 0
     ENABLED = 1
 
 class CCSystemGpus(Enum):
-    """Whether GPUs are capable of confidential computing."""
     CC_NOT_CAPABLE = 0
     CC_CAPABLE = 1
 
 class CCSystemMultiGpu(Enum):
-    """How several GPUs are protected together."""
     NONE = 0
     PROTECTED_PCIE = 1
     NVLE = 2
 
 class ClocksEventReasons(Enum):
-    """Why clocks are what they are, as bits."""
     EVENT_REASON_GPU_IDLE = 1
     EVENT_REASON_APPLICATIONS_CLOCKS_SETTING = 2
     EVENT_REASON_SW_POWER_CAP = 4
@@ -102,12 +90,10 @@ class ClocksEventReasons(Enum):
     EVENT_REASON_NONE = 0
 
 class ComputeInstanceEngineProfile(Enum):
-    """How the engines of a compute instance are shared."""
     SHARED = 0
     COUNT = 1
 
 class ComputeInstanceProfile(Enum):
-    """A profile of compute instances."""
     PROFILE_1_SLICE = 0
     PROFILE_2_SLICE = 1
     PROFILE_3_SLICE = 2
@@ -119,11 +105,9 @@ class ComputeInstanceProfile(Enum):
     PROFILE_COUNT = 8
 
 class ComputeInstanceProfileCaps(Enum):
-    """What a profile of compute instances can do, as bits."""
     GFX = 1
 
 class DeviceArch(Enum):
-    """An architecture of NVIDIA's."""
     KEPLER = 2
     MAXWELL = 3
     PASCAL = 4
@@ -139,19 +123,16 @@ class DeviceArch(Enum):
     UNKNOWN = 4294967295
 
 class DeviceMig(Enum):
-    """Whether a device is divided into MIG devices."""
     DISABLE = 0
     ENABLE = 1
 
 class EncoderQuery(Enum):
-    """A codec of the encoder."""
     H264 = 0
     HEVC = 1
     AV1 = 2
     UNKNOWN = 255
 
 class EventType(Enum):
-    """What can happen to a device, as bits."""
     NONE = 0
     SINGLE_BIT_ECC_ERROR = 1
     DOUBLE_BIT_ECC_ERROR = 2
@@ -169,12 +150,10 @@ class EventType(Enum):
     GPU_RECOVERY_ACTION = 32768
 
 class FanControlPolicy(Enum):
-    """Who controls a fan."""
     TEMPERATURE_CONTINUOUS_SW = 0
     MANUAL = 1
 
 class FieldId(Enum):
-    """A field of a device that can be asked for, as nvml.h of 13.5 numbers them."""
     DEV_ECC_CURRENT = 1
     DEV_ECC_PENDING = 2
     DEV_ECC_SBE_VOL_TOTAL = 3
@@ -472,19 +451,16 @@ class FieldId(Enum):
     DEV_PENDING_BANK_REMAPPING = 307
 
 class GpuFabricHealthMaskAccessTimeout(Enum):
-    """Whether accesses in the NVLink fabric time out."""
     NOT_SUPPORTED = 0
     TRUE = 1
     FALSE = 2
 
 class GpuFabricHealthMaskDegradedBw(Enum):
-    """Whether the NVLink fabric has less than its bandwidth."""
     NOT_SUPPORTED = 0
     TRUE = 1
     FALSE = 2
 
 class GpuFabricHealthMaskIncorrectConfiguration(Enum):
-    """What is configured wrongly in the NVLink fabric."""
     NOT_SUPPORTED = 0
     NONE = 1
     INCORRECT_SYSGUID = 2
@@ -495,33 +471,28 @@ class GpuFabricHealthMaskIncorrectConfiguration(Enum):
     INVALID_LOCATION = 7
 
 class GpuFabricHealthMaskRouteRecovery(Enum):
-    """Whether a route of the NVLink fabric is being recovered."""
     NOT_SUPPORTED = 0
     TRUE = 1
     FALSE = 2
 
 class GpuFabricHealthMaskRouteUnhealthy(Enum):
-    """Whether a route of the NVLink fabric is unhealthy."""
     NOT_SUPPORTED = 0
     TRUE = 1
     FALSE = 2
 
 class GpuFabricHealthSummary(Enum):
-    """The health of the NVLink fabric in one word."""
     NOT_SUPPORTED = 0
     HEALTHY = 1
     UNHEALTHY = 2
     LIMITED_CAPACITY = 3
 
 class GpuFabricState(Enum):
-    """How far a device has got in joining its NVLink fabric."""
     NOT_SUPPORTED = 0
     NOT_STARTED = 1
     IN_PROGRESS = 2
     COMPLETED = 3
 
 class GpuInstanceProfile(Enum):
-    """A profile of GPU instances."""
     PROFILE_1_SLICE = 0
     PROFILE_2_SLICE = 1
     PROFILE_3_SLICE = 2
@@ -542,12 +513,10 @@ class GpuInstanceProfile(Enum):
     PROFILE_COUNT = 17
 
 class GpuInstanceProfileCaps(Enum):
-    """What a profile of GPU instances can do, as bits."""
     P2P = 1
     GFX = 2
 
 class GridLicenseExpiryEnum(Enum):
-    """Whether a license ends, and how that is known."""
     NOT_AVAILABLE = 0
     INVALID = 1
     VALID = 2
@@ -555,7 +524,6 @@ class GridLicenseExpiryEnum(Enum):
     PERMANENT = 4
 
 class GridLicenseState(Enum):
-    """The state of a license."""
     UNKNOWN = 0
     UNINITIALIZED = 1
     UNLICENSED_UNRESTRICTED = 2
@@ -564,12 +532,10 @@ class GridLicenseState(Enum):
     LICENSED = 5
 
 class InitFlag(Enum):
-    """How NVML is initialised, as bits."""
     NO_GPUS = 1
     NO_ATTACH = 2
 
 class NvFBCSessionFlag(Enum):
-    """How a session captures the frame buffer, as bits."""
     DIFFMAP_ENABLED = 1
     CLASSIFICATIONMAP_ENABLED = 2
     CAPTURE_WITH_WAIT_NO_WAIT = 4
@@ -577,7 +543,6 @@ class NvFBCSessionFlag(Enum):
     CAPTURE_WITH_WAIT_TIMEOUT = 16
 
 class NvlinkFirmwareUcodeType(Enum):
-    """A part of NVLink with firmware."""
     MSE = 1
     NETIR = 2
     NETIR_UPHY = 3
@@ -585,31 +550,26 @@ class NvlinkFirmwareUcodeType(Enum):
     NETIR_DLN = 5
 
 class NvlinkLowPowerThreshold(Enum):
-    """How long a link is idle before it goes to low power: its bounds."""
     MIN = 1
     MAX = 8191
     RESET = 4294967295
     DEFAULT = 4294967295
 
 class NvlinkLowPowerThresholdUnit(Enum):
-    """The unit of that time."""
     UNIT_100US = 0
     UNIT_50US = 1
 
 class NvlinkPowerState(Enum):
-    """The power state of a link."""
     HIGH_SPEED = 0
     LOW_SPEED = 1
 
 class NvlinkState(Enum):
-    """Whether a link is active."""
     INACTIVE = 0
     ACTIVE = 1
     SLEEP = 2
     ACTIVE_TRAFFIC_DISABLED = 3
 
 class PcieAtomicsCap(Enum):
-    """The atomic operations that PCIe can do, as bits."""
     FETCHADD32 = 1
     FETCHADD64 = 2
     SWAP32 = 4
@@ -620,7 +580,6 @@ class PcieAtomicsCap(Enum):
     MAX = 7
 
 class PcieLinkMaxSpeed(Enum):
-    """A speed of PCIe."""
     SPEED_INVALID = 0
     SPEED_2500MBPS = 1
     SPEED_5000MBPS = 2
@@ -630,20 +589,17 @@ class PcieLinkMaxSpeed(Enum):
     SPEED_64000MBPS = 6
 
 class PowerMizerMode(Enum):
-    """What PowerMizer prefers."""
     ADAPTIVE = 0
     PREFER_MAXIMUM_PERFORMANCE = 1
     AUTO = 2
     PREFER_CONSISTENT_PERFORMANCE = 3
 
 class PowerScope(Enum):
-    """What a power limit is of: the GPU, the module or the memory."""
     GPU = 0
     MODULE = 1
     MEMORY = 2
 
 class PowerSmoothingProfileParam(Enum):
-    """A parameter of a profile of power smoothing."""
     PERCENT_TMP_FLOOR = 0
     RAMP_UP_RATE = 1
     RAMP_DOWN_RATE = 2
@@ -654,13 +610,11 @@ class PowerSmoothingProfileParam(Enum):
     PRIMARY_FLOOR_ACT_OFFSET = 7
 
 class PowerSource(Enum):
-    """Where the power comes from."""
     AC = 0
     BATTERY = 1
     UNDERSIZED = 2
 
 class RUSD(Enum):
-    """What of the data that the driver shares with user mode is refreshed, as bits."""
     POLL_NONE = 0
     POLL_CLOCK = 1
     POLL_PERF = 2
@@ -673,45 +627,37 @@ class RUSD(Enum):
     POLL_ALL = 18446744073709551615
 
 class SystemEventType(Enum):
-    """What can happen to the system, as bits."""
     GPU_DRIVER_UNBIND = 1
     GPU_DRIVER_BIND = 2
 
 class VgpuPgpu(Enum):
-    """Whether vGPUs of several sizes may run on a device."""
     HETEROGENEOUS_MODE = 0
     HOMOGENEOUS_MODE = 1
 
 class VgpuPgpuVirtualizationCapMigration(Enum):
-    """Whether vGPUs of a device can move."""
     NO = 0
     YES = 1
 
 class VgpuSchedulerArr(Enum):
-    """Whether the scheduler of vGPUs evens turns out (ARR)."""
     DEFAULT = 0
     DISABLE = 1
     ENABLE = 2
 
 class VgpuSchedulerEngineType(Enum):
-    """An engine whose turns vGPUs take."""
     GRAPHICS = 1
     NVENC1 = 2
 
 class VgpuSchedulerPolicy(Enum):
-    """By which rule vGPUs take turns."""
     UNKNOWN = 0
     BEST_EFFORT = 1
     EQUAL_SHARE = 2
     FIXED_SHARE = 3
 
 class VgpuVirtualizationCapMigration(Enum):
-    """Whether a vGPU can move."""
     NO = 0
     YES = 1
 
 class ProcessMode(Enum):
-    """Which processes: those for compute, for graphics, or the clients of MPS."""
     COMPUTE = 0
     GRAPHICS = 1
     MPS = 2
@@ -719,7 +665,6 @@ class ProcessMode(Enum):
     MAX = 4
 
 class DeviceAddressingModeType(Enum):
-    """How a device addresses the memory of the host: by the kernel, or by translation in hardware."""
     NONE = 0
     DEVICE_ADDRESSING_MODE_NONE = 0
     HMM = 1
@@ -728,14 +673,12 @@ class DeviceAddressingModeType(Enum):
     DEVICE_ADDRESSING_MODE_ATS = 2
 
 class BridgeChipType(Enum):
-    """Which bridge chip."""
     PLX = 0
     BRIDGE_CHIP_PLX = 0
     BRO4 = 1
     BRIDGE_CHIP_BRO4 = 1
 
 class NvLinkUtilizationCountUnits(Enum):
-    """What a counter of NVLink traffic counts: cycles, packets or bytes."""
     CYCLES = 0
     NVLINK_COUNTER_UNIT_CYCLES = 0
     PACKETS = 1
@@ -748,7 +691,6 @@ class NvLinkUtilizationCountUnits(Enum):
     NVLINK_COUNTER_UNIT_COUNT = 4
 
 class NvLinkUtilizationCountPktTypes(Enum):
-    """Which packets a counter of NVLink traffic counts."""
     NOP = 1
     NVLINK_COUNTER_PKTFILTER_NOP = 1
     READ = 2
@@ -769,7 +711,6 @@ class NvLinkUtilizationCountPktTypes(Enum):
     NVLINK_COUNTER_PKTFILTER_ALL = 255
 
 class NvLinkCapability(Enum):
-    """What an NVLink may be able to do."""
     P2P_SUPPORTED = 0
     NVLINK_CAP_P2P_SUPPORTED = 0
     SYSMEM_ACCESS = 1
@@ -786,7 +727,6 @@ class NvLinkCapability(Enum):
     NVLINK_CAP_COUNT = 6
 
 class NvLinkErrorCounter(Enum):
-    """An error counter of NVLink."""
     DL_REPLAY = 0
     NVLINK_ERROR_DL_REPLAY = 0
     DL_RECOVERY = 1
@@ -801,7 +741,6 @@ class NvLinkErrorCounter(Enum):
     NVLINK_ERROR_COUNT = 5
 
 class IntNvLinkDeviceType(Enum):
-    """What is at the other end of an NVLink."""
     GPU = 0
     NVLINK_DEVICE_TYPE_GPU = 0
     IBMNPU = 1
@@ -812,7 +751,6 @@ class IntNvLinkDeviceType(Enum):
     NVLINK_DEVICE_TYPE_UNKNOWN = 255
 
 class GpuTopologyLevel(Enum):
-    """Where the ways of two devices to the CPU meet, from the same board to different sockets."""
     INTERNAL = 0
     TOPOLOGY_INTERNAL = 0
     SINGLE = 10
@@ -827,7 +765,6 @@ class GpuTopologyLevel(Enum):
     TOPOLOGY_SYSTEM = 50
 
 class GpuP2PStatus(Enum):
-    """Whether two devices can do something to each other, and if not, why."""
     OK = 0
     P2P_STATUS_OK = 0
     CHIPSET_NOT_SUPPORED = 1
@@ -846,7 +783,6 @@ class GpuP2PStatus(Enum):
     P2P_STATUS_UNKNOWN = 6
 
 class GpuP2PCapsIndex(Enum):
-    """What two devices may be able to do to each other."""
     READ = 0
     P2P_CAPS_INDEX_READ = 0
     WRITE = 1
@@ -863,7 +799,6 @@ class GpuP2PCapsIndex(Enum):
     P2P_CAPS_INDEX_UNKNOWN = 5
 
 class SamplingType(Enum):
-    """What samples are of: power, utilization of a part, or a clock."""
     TOTAL_POWER_SAMPLES = 0
     GPU_UTILIZATION_SAMPLES = 1
     MEMORY_UTILIZATION_SAMPLES = 2
@@ -877,7 +812,6 @@ class SamplingType(Enum):
     SAMPLINGTYPE_COUNT = 10
 
 class PcieUtilCounter(Enum):
-    """A direction of PCIe traffic."""
     TX_BYTES = 0
     PCIE_UTIL_TX_BYTES = 0
     RX_BYTES = 1
@@ -886,7 +820,6 @@ class PcieUtilCounter(Enum):
     PCIE_UTIL_COUNT = 2
 
 class ValueType(Enum):
-    """Which member of a Value counts."""
     DOUBLE = 0
     UNSIGNED_INT = 1
     UNSIGNED_LONG = 2
@@ -897,7 +830,6 @@ class ValueType(Enum):
     COUNT = 7
 
 class PerfPolicyType(Enum):
-    """A policy that holds clocks back."""
     POWER = 0
     PERF_POLICY_POWER = 0
     THERMAL = 1
@@ -918,7 +850,6 @@ class PerfPolicyType(Enum):
     PERF_POLICY_COUNT = 12
 
 class ThermalTarget(Enum):
-    """What a thermal sensor measures."""
     NONE = 0
     GPU = 1
     MEMORY = 2
@@ -931,7 +862,6 @@ class ThermalTarget(Enum):
     UNKNOWN = -1
 
 class ThermalController(Enum):
-    """What reads a thermal sensor."""
     NONE = 0
     GPU_INTERNAL = 1
     ADM1032 = 2
@@ -953,7 +883,6 @@ class ThermalController(Enum):
     UNKNOWN = -1
 
 class CoolerControl(Enum):
-    """How a cooler is controlled: on and off, or in between, too."""
     NONE = 0
     THERMAL_COOLER_SIGNAL_NONE = 0
     TOGGLE = 1
@@ -964,7 +893,6 @@ class CoolerControl(Enum):
     THERMAL_COOLER_SIGNAL_COUNT = 3
 
 class CoolerTarget(Enum):
-    """What a cooler cools, as bits."""
     NONE = 1
     THERMAL_NONE = 1
     GPU = 2
@@ -977,20 +905,17 @@ class CoolerTarget(Enum):
     THERMAL_GPU_RELATED = 14
 
 class UUIDType(Enum):
-    """How a UUID is given: as text or as 16 bytes."""
     NONE = 0
     ASCII = 1
     BINARY = 2
 
 class EnableState(Enum):
-    """Off or on."""
     DISABLED = 0
     FEATURE_DISABLED = 0
     ENABLED = 1
     FEATURE_ENABLED = 1
 
 class BrandType(Enum):
-    """A brand of NVIDIA's."""
     UNKNOWN = 0
     BRAND_UNKNOWN = 0
     QUADRO = 1
@@ -1037,7 +962,6 @@ class BrandType(Enum):
     BRAND_COUNT = 20
 
 class TemperatureThresholds(Enum):
-    """A temperature at which something happens."""
     SHUTDOWN = 0
     TEMPERATURE_THRESHOLD_SHUTDOWN = 0
     SLOWDOWN = 1
@@ -1058,7 +982,6 @@ class TemperatureThresholds(Enum):
     TEMPERATURE_THRESHOLD_COUNT = 8
 
 class TemperatureSensors(Enum):
-    """A temperature sensor."""
     GPU = 0
     TEMPERATURE_GPU = 0
     GPU_MAX = 1
@@ -1067,7 +990,6 @@ class TemperatureSensors(Enum):
     TEMPERATURE_COUNT = 2
 
 class ComputeMode(Enum):
-    """Who may use a device for compute."""
     DEFAULT = 0
     COMPUTEMODE_DEFAULT = 0
     EXCLUSIVE_THREAD = 1
@@ -1080,20 +1002,17 @@ class ComputeMode(Enum):
     COMPUTEMODE_COUNT = 4
 
 class MemoryErrorType(Enum):
-    """Whether a memory error was corrected."""
     CORRECTED = 0
     UNCORRECTED = 1
     COUNT = 2
 
 class EccCounterType(Enum):
-    """Since when errors are counted: since the driver was loaded, or ever."""
     VOLATILE_ECC = 0
     AGGREGATE_ECC = 1
     ECC_COUNTER_TYPE_COUNT = 2
     COUNT = 2
 
 class ClockType(Enum):
-    """A clock."""
     GRAPHICS = 0
     CLOCK_GRAPHICS = 0
     SM = 1
@@ -1106,7 +1025,6 @@ class ClockType(Enum):
     CLOCK_COUNT = 4
 
 class ClockId(Enum):
-    """Which value of a clock."""
     CURRENT = 0
     APP_CLOCK_TARGET = 1
     APP_CLOCK_DEFAULT = 2
@@ -1114,7 +1032,6 @@ class ClockId(Enum):
     COUNT = 4
 
 class DriverModel(Enum):
-    """The driver model of Windows."""
     WDDM = 0
     DRIVER_WDDM = 0
     WDM = 1
@@ -1123,7 +1040,6 @@ class DriverModel(Enum):
     DRIVER_MCDM = 2
 
 class Pstates(Enum):
-    """A performance state, from 0, the fastest, to 15."""
     PSTATE_0 = 0
     PSTATE_1 = 1
     PSTATE_2 = 2
@@ -1143,7 +1059,6 @@ class Pstates(Enum):
     PSTATE_UNKNOWN = 32
 
 class GpuOperationMode(Enum):
-    """What a device is set up for: all, compute or low double precision."""
     ALL_ON = 0
     GOM_ALL_ON = 0
     COMPUTE = 1
@@ -1152,7 +1067,6 @@ class GpuOperationMode(Enum):
     GOM_LOW_DP = 2
 
 class InforomObject(Enum):
-    """A part of the infoROM."""
     OEM = 0
     INFOROM_OEM = 0
     ECC = 1
@@ -1165,7 +1079,6 @@ class InforomObject(Enum):
     INFOROM_COUNT = 4
 
 class Return(Enum):
-    """What an NVML call returns."""
     SUCCESS = 0
     ERROR_UNINITIALIZED = 1
     ERROR_INVALID_ARGUMENT = 2
@@ -1200,7 +1113,6 @@ class Return(Enum):
     ERROR_UNKNOWN = 999
 
 class MemoryLocation(Enum):
-    """Where in a device a memory error was."""
     L1_CACHE = 0
     L2_CACHE = 1
     DRAM = 2
@@ -1213,19 +1125,16 @@ class MemoryLocation(Enum):
     COUNT = 8
 
 class PageRetirementCause(Enum):
-    """Why a page of memory was retired."""
     MULTIPLE_SINGLE_BIT_ECC_ERRORS = 0
     DOUBLE_BIT_ECC_ERROR = 1
     COUNT = 2
 
 class RestrictedAPI(Enum):
-    """What root alone may do, if so set."""
     SET_APPLICATION_CLOCKS = 0
     SET_AUTO_BOOSTED_CLOCKS = 1
     COUNT = 2
 
 class GpuUtilizationDomainId(Enum):
-    """A part of a device whose utilization is known."""
     GPU = 0
     GPU_UTILIZATION_DOMAIN_GPU = 0
     FB = 1
@@ -1236,7 +1145,6 @@ class GpuUtilizationDomainId(Enum):
     GPU_UTILIZATION_DOMAIN_BUS = 3
 
 class GpuVirtualizationMode(Enum):
-    """How a device is virtualized."""
     NONE = 0
     PASSTHROUGH = 1
     VGPU = 2
@@ -1244,26 +1152,22 @@ class GpuVirtualizationMode(Enum):
     HOST_VSGA = 4
 
 class HostVgpuMode(Enum):
-    """How a host shares a device: with SR-IOV or without."""
     NON_SRIOV = 0
     SRIOV = 1
 
 class VgpuVmIdType(Enum):
-    """How a virtual machine is named: by a number or by a UUID."""
     DOMAIN_ID = 0
     VGPU_VM_ID_DOMAIN_ID = 0
     UUID = 1
     VGPU_VM_ID_UUID = 1
 
 class VgpuGuestInfoState(Enum):
-    """Whether the driver in a virtual machine has told about itself."""
     UNINITIALIZED = 0
     VGPU_INSTANCE_GUEST_INFO_STATE_UNINITIALIZED = 0
     INITIALIZED = 1
     VGPU_INSTANCE_GUEST_INFO_STATE_INITIALIZED = 1
 
 class GridLicenseFeatureCode(Enum):
-    """A feature that needs a license."""
     UNKNOWN = 0
     VGPU = 1
     NVIDIA_RTX = 2
@@ -1273,7 +1177,6 @@ class GridLicenseFeatureCode(Enum):
     VGAMEDEV = 5
 
 class VgpuCapability(Enum):
-    """What a type of vGPU may be able to do."""
     NVLINK_P2P = 0
     VGPU_CAP_NVLINK_P2P = 0
     GPUDIRECT = 1
@@ -1288,7 +1191,6 @@ class VgpuCapability(Enum):
     VGPU_CAP_COUNT = 5
 
 class VgpuDriverCapability(Enum):
-    """What the driver may be able to do for vGPUs."""
     HETEROGENEOUS_MULTI_VGPU = 0
     VGPU_DRIVER_CAP_HETEROGENEOUS_MULTI_VGPU = 0
     WARM_UPDATE = 1
@@ -1297,7 +1199,6 @@ class VgpuDriverCapability(Enum):
     VGPU_DRIVER_CAP_COUNT = 2
 
 class DeviceVgpuCapability(Enum):
-    """What a device may be able to do for vGPUs."""
     FRACTIONAL_MULTI_VGPU = 0
     DEVICE_VGPU_CAP_FRACTIONAL_MULTI_VGPU = 0
     HETEROGENEOUS_TIMESLICE_PROFILES = 1
@@ -1326,7 +1227,6 @@ class DeviceVgpuCapability(Enum):
     DEVICE_VGPU_CAP_COUNT = 12
 
 class DeviceGpuRecoveryAction(Enum):
-    """What a device needs to work again: nothing, a reset, a reboot, or to be drained."""
     NONE = 0
     GPU_RECOVERY_ACTION_NONE = 0
     GPU_RESET = 1
@@ -1345,19 +1245,16 @@ class DeviceGpuRecoveryAction(Enum):
     GPU_RECOVERY_ACTION_SYSTEM_REBOOT = 7
 
 class FanState(Enum):
-    """Whether a fan works."""
     NORMAL = 0
     FAN_NORMAL = 0
     FAILED = 1
     FAN_FAILED = 1
 
 class LedColor(Enum):
-    """The colour of a light."""
     GREEN = 0
     AMBER = 1
 
 class GpuOperationalEventLogLevel(Enum):
-    """How important an operational event is."""
     ALL = 0
     TELEMETRY = 10
     DIAG = 20
@@ -1366,7 +1263,6 @@ class GpuOperationalEventLogLevel(Enum):
     ERROR = 50
 
 class OperationalEventSeverity(Enum):
-    """How bad an operational event is."""
     ALL = 0
     INFORMATIONAL = 10
     CORRECTED = 20
@@ -1374,18 +1270,15 @@ class OperationalEventSeverity(Enum):
     FATAL = 40
 
 class EventDataType(Enum):
-    """What the data of an event is."""
     NVML_EVENT = 0
     EVENT = 0
     GPU_OPERATIONAL_EVENT = 1
 
 class GpuOperationalEventContextType(Enum):
-    """What the context of an operational event is."""
     UNKNOWN = 0
     LEGACY_XID = 1
 
 class EncoderType(Enum):
-    """A codec of the encoder."""
     H264 = 0
     ENCODER_QUERY_H264 = 0
     HEVC = 1
@@ -1396,7 +1289,6 @@ class EncoderType(Enum):
     ENCODER_QUERY_UNKNOWN = 255
 
 class FBCSessionType(Enum):
-    """How a session captures the frame buffer."""
     UNKNOWN = 0
     TOSYS = 1
     CUDA = 2
@@ -1404,31 +1296,26 @@ class FBCSessionType(Enum):
     HWENC = 4
 
 class DetachGpuState(Enum):
-    """Whether a removed device stays known, or is to be gone."""
     KEEP = 0
     DETACH_GPU_KEEP = 0
     REMOVE = 1
     DETACH_GPU_REMOVE = 1
 
 class PcieLinkState(Enum):
-    """Whether the PCIe link of a removed device stays up."""
     KEEP = 0
     PCIE_LINK_KEEP = 0
     SHUT_DOWN = 1
     PCIE_LINK_SHUT_DOWN = 1
 
 class CPERType(Enum):
-    """A kind of error records."""
     CPER_ACCESS_TYPE_GPU = 1
 
 class ClockLimitId(Enum):
-    """A bound of a clock that stands for a value of the device's own."""
     RANGE_START = 4294967040
     TDP = 4294967041
     UNLIMITED = 4294967042
 
 class NvlinkVersion(Enum):
-    """A version of NVLink."""
     NVLINK_VERSION_INVALID = 0
     VERSION_INVALID = 0
     NVLINK_VERSION_1_0 = 1
@@ -1449,13 +1336,11 @@ class NvlinkVersion(Enum):
     VERSION_6_0 = 8
 
 class NvlinkTelemetrySampleType(Enum):
-    """What a sample of NVLink telemetry is of."""
     THROUGHPUT_RAW_TX = 0
     THROUGHPUT_RAW_RX = 1
     COUNT = 2
 
 class VgpuVmCompatibility(Enum):
-    """In which states a vGPU can move to another host."""
     NONE = 0
     COLD = 1
     HIBERNATE = 2
@@ -1463,7 +1348,6 @@ class VgpuVmCompatibility(Enum):
     LIVE = 8
 
 class VgpuPgpuCompatibilityLimitCode(Enum):
-    """What stands against moving a vGPU to another host."""
     NONE = 0
     VGPU_COMPATIBILITY_LIMIT_NONE = 0
     HOST_DRIVER = 1
@@ -1476,7 +1360,6 @@ class VgpuPgpuCompatibilityLimitCode(Enum):
     VGPU_COMPATIBILITY_LIMIT_OTHER = 2147483648
 
 class PRMCounterId(Enum):
-    """A counter of a register of the device."""
     NONE = 0
     PPCNT_PHYSICAL_LAYER_CTRS_LINK_DOWN_EVENTS = 1
     PPCNT_PHYSICAL_LAYER_CTRS_SUCCESSFUL_RECOVERY_EVENTS = 2
@@ -1502,7 +1385,6 @@ class PRMCounterId(Enum):
     PPRM_OPER_RECOVERY = 1001
 
 class GpmMetricId(Enum):
-    """A metric of the performance counters (GPM)."""
     GRAPHICS_UTIL = 1
     GPM_METRIC_GRAPHICS_UTIL = 1
     SM_UTIL = 2
@@ -2399,7 +2281,6 @@ class GpmMetricId(Enum):
     GPM_METRIC_MAX = 477
 
 class PowerProfileType(Enum):
-    """A power profile for workloads."""
     MAX_P = 0
     POWER_PROFILE_MAX_P = 0
     MAX_Q = 1
@@ -2454,14 +2335,12 @@ class PowerProfileType(Enum):
     POWER_PROFILE_MAX = 25
 
 class PowerProfileOperation(Enum):
-    """What to do with a mask of power profiles: clear, set, or replace."""
     CLEAR = 0
     SET = 1
     SET_AND_OVERWRITE = 2
     MAX = 3
 
 class PciInfoExt_v1(FaceStruct):
-    """Where a device is on the PCI bus, with its class."""
     version: c_uint
     domain: c_uint
     bus: c_uint
@@ -2473,7 +2352,6 @@ class PciInfoExt_v1(FaceStruct):
     bus_id: Annotated[str, 'char[32]', 'str']
 
 class PciInfo(FaceStruct):
-    """Where a device is on the PCI bus."""
     bus_id_legacy: Annotated[str, 'char[16]', 'str']
     domain: c_uint
     bus: c_uint
@@ -2483,18 +2361,15 @@ class PciInfo(FaceStruct):
     bus_id: Annotated[str, 'char[32]', 'str']
 
 class Utilization(FaceStruct):
-    """How busy a device and its memory were, in percent."""
     gpu: c_uint
     memory: c_uint
 
 class Memory(FaceStruct):
-    """The memory of a device, in bytes; what is used includes what is reserved."""
     total: c_ulonglong
     free: c_ulonglong
     used: c_ulonglong
 
 class Memory_v2(FaceStruct):
-    """The memory of a device, in bytes."""
     version: c_uint
     total: c_ulonglong
     reserved: c_ulonglong
@@ -2502,33 +2377,28 @@ class Memory_v2(FaceStruct):
     used: c_ulonglong
 
 class SetMemoryLimits_v1(FaceStruct):
-    """The limits of the memory of a name space to be set, in bytes."""
     name_space: char_p
     soft_limit: c_ulonglong
     hard_limit: c_ulonglong
 
 class GetMemoryLimits_v1(FaceStruct):
-    """The limits of the memory of a name space, and how much of it is used, in bytes."""
     name_space: char_p
     soft_limit: c_ulonglong
     hard_limit: c_ulonglong
     current_used: c_ulonglong
 
 class BAR1Memory(FaceStruct):
-    """BAR1, which maps the memory of a device for its PCI peers, in bytes."""
     bar1_total: c_ulonglong
     bar1_free: c_ulonglong
     bar1_used: c_ulonglong
 
 class ProcessInfo(ArrayStruct):
-    """A process that uses a device, and how many bytes of its memory."""
     pid: c_uint
     used_gpu_memory: c_ulonglong
     gpu_instance_id: c_uint
     compute_instance_id: c_uint
 
 class ProcessDetail_v1(ArrayStruct):
-    """A process that uses a device, with its protected memory."""
     pid: c_uint
     used_gpu_memory: c_ulonglong
     gpu_instance_id: c_uint
@@ -2536,14 +2406,12 @@ class ProcessDetail_v1(ArrayStruct):
     used_gpu_cc_protected_memory: c_ulonglong
 
 class ProcessDetailList_v1(FaceStruct):
-    """The processes of a mode that use a device."""
     version: c_uint
     mode: c_uint
     num_proc_array_entries: c_uint
     proc_array: Annotated[list[ProcessDetail_v1], 'ProcessDetail_v1 *', 'num_proc_array_entries']
 
 class DeviceAttributes(FaceStruct):
-    """How many multiprocessors, engines and how much memory a MIG device has."""
     multiprocessor_count: c_uint
     shared_copy_engine_count: c_uint
     shared_decoder_count: c_uint
@@ -2555,22 +2423,18 @@ class DeviceAttributes(FaceStruct):
     memory_size_mb: c_ulonglong
 
 class C2cModeInfo_v1(FaceStruct):
-    """Whether the chip-to-chip link is on."""
     is_c2c_enabled: c_uint
 
 class DeviceAddressingMode_v1(FaceStruct):
-    """How a device addresses the memory of the host."""
     version: c_uint
     value: c_uint
 
 class RepairStatus_v1(FaceStruct):
-    """Whether repairs of the memory wait for a reset."""
     version: c_uint
     b_channel_repair_pending: c_uint
     b_tpc_repair_pending: c_uint
 
 class RowRemapperHistogramValues(FaceStruct):
-    """How many banks have how many rows left for remapping."""
     max_: c_uint
     high: c_uint
     partial: c_uint
@@ -2578,17 +2442,14 @@ class RowRemapperHistogramValues(FaceStruct):
     none: c_uint
 
 class BridgeChipInfo(ArrayStruct):
-    """A bridge chip and its firmware."""
     type: BridgeChipType
     fw_version: c_uint
 
 class BridgeChipHierarchy(FaceStruct):
-    """The bridge chips on a board."""
     bridge_count: c_uchar
     bridge_chip_info: Annotated[list[BridgeChipInfo], 'BridgeChipInfo[128]']
 
 class Value(FaceUnion):
-    """A number, of the type that a ValueType beside it says."""
     d_val: c_double
     si_val: c_int
     ui_val: c_uint
@@ -2598,12 +2459,10 @@ class Value(FaceUnion):
     us_val: c_ushort
 
 class Sample(ArrayStruct):
-    """A value and when it was read, in microseconds."""
     time_stamp: c_ulonglong
     sample_value: Value
 
 class GpuThermalSettings(FaceStruct):
-    """The thermal sensors of a device, in degrees C."""
     class _sensor(Struct):
         controller: ThermalController
         default_min_temp: c_int
@@ -2614,31 +2473,25 @@ class GpuThermalSettings(FaceStruct):
     sensor: Annotated[list[_sensor], '_sensor[3]']
 
 class CoolerInfo_v1(FaceStruct):
-    """A cooler: how it is controlled, and what it cools."""
     version: c_uint
     index: c_uint
     signal_type: CoolerControl
     target: CoolerTarget
 
 class PmgrPwrTuple(ArrayStruct):
-    """Power, in milliwatts."""
     pwrm_w: c_uint
 
 class RailMetrics(ArrayStruct):
-    """The frequency of a power rail in kHz, and how busy it is."""
     freqk_hz: c_uint
     util_pct: c_ulonglong
 
 class CoreRailMetrics(ArrayStruct):
-    """The power rails of the cores."""
     rails: Annotated[list[RailMetrics], 'RailMetrics[2]']
 
 class PwrModelMetricsDlppm1xPerf(ArrayStruct):
-    """Performance as the DLPPM model has it."""
     perfms: c_uint
 
 class PwrModelMetricsDlppm1x(ArrayStruct):
-    """What the DLPPM power model says of one setting."""
     b_valid: c_uchar
     core_rail: CoreRailMetrics
     fb_rail: RailMetrics
@@ -2646,12 +2499,10 @@ class PwrModelMetricsDlppm1x(ArrayStruct):
     perf_metrics: PwrModelMetricsDlppm1xPerf
 
 class PwrModelMetricsDlppm1xDramclkEstimates(ArrayStruct):
-    """What the DLPPM power model estimates for one memory clock."""
     estimated_metrics: Annotated[list[PwrModelMetricsDlppm1x], 'PwrModelMetricsDlppm1x[8]']
     num_estimated_metrics: c_uchar
 
 class ObservedMetrics(ArrayStruct):
-    """What was observed, beside the first estimates."""
     initial_dramclk_est: Annotated[list[PwrModelMetricsDlppm1xDramclkEstimates], 'PwrModelMetricsDlppm1xDramclkEstimates[3]']
     b_valid: c_uchar
     core_rail: CoreRailMetrics
@@ -2660,21 +2511,17 @@ class ObservedMetrics(ArrayStruct):
     perf_metrics: PwrModelMetricsDlppm1xPerf
 
 class PerfMetricsDlppc2xSample(ArrayStruct):
-    """A sample of the DLPPC power controller."""
     observed_metrics: ObservedMetrics
 
 class PwrModelMetricsSamplePfpp1x(ArrayStruct):
-    """What the PFPP power model estimates for one point."""
     freqk_hz: Annotated[list[int], 'unsigned int[16]']
     est_tgp_pwrm_w: c_uint
 
 class PwrModelOperatingPointPfpp1x(ArrayStruct):
-    """A frequency and its power in the PFPP power model."""
     freqk_hz: c_uint
     pwrm_w: c_uint
 
 class PwrModelMetricsPfpp1x(ArrayStruct):
-    """What the PFPP power model estimates."""
     num_vf_points: c_uchar
     estimated_metrics: Annotated[list[PwrModelMetricsSamplePfpp1x], 'PwrModelMetricsSamplePfpp1x[32]']
     b_valid: c_uchar
@@ -2683,11 +2530,9 @@ class PwrModelMetricsPfpp1x(ArrayStruct):
     tgp_headroomm_w: c_uint
 
 class PerfMetricsPfpp1xSample(ArrayStruct):
-    """A sample of the PFPP power model."""
     estimated_metrics: PwrModelMetricsPfpp1x
 
 class PerfMetricControllerSample(ArrayStruct):
-    """A sample of one power controller."""
     class _data(Union):
         dlppc2x: PerfMetricsDlppc2xSample
         pfpp1x: PerfMetricsPfpp1xSample
@@ -2695,36 +2540,29 @@ class PerfMetricControllerSample(ArrayStruct):
     data_: _data
 
 class PerfMetricsSample(ArrayStruct):
-    """What all power controllers said at one time."""
     num_controller_data: c_uchar
     controller_data: Annotated[list[PerfMetricControllerSample], 'PerfMetricControllerSample[4]']
 
 class PerfMetricsSamples_v1(FaceStruct):
-    """The last samples of the power controllers."""
     num_samples: c_uint
     samples: Annotated[list[PerfMetricsSample], 'PerfMetricsSample[13]']
 
 class BBXTimeData_v1(FaceStruct):
-    """How long a GPU has run, in seconds."""
     time_run: c_uint
 
 class GpuUptime_v1(FaceStruct):
-    """The time since a GPU started, in seconds."""
     uptime: c_uint
 
 class ClkMonFaultInfo(ArrayStruct):
-    """The faults of one clock."""
     clk_api_domain: c_uint
     clk_domain_fault_mask: c_uint
 
 class ClkMonStatus(FaceStruct):
-    """The faults that the clock monitor found."""
     b_global_status: c_uint
     clk_mon_list_size: c_uint
     clk_mon_list: Annotated[list[ClkMonFaultInfo], 'ClkMonFaultInfo[32]']
 
 class ClockOffset_v1(FaceStruct):
-    """The offset of a clock in a performance state, and its limits, in MHz."""
     version: c_uint
     type: ClockType
     pstate: Pstates
@@ -2733,13 +2571,11 @@ class ClockOffset_v1(FaceStruct):
     max_clock_offset_m_hz: c_int
 
 class DevicePowerMizerModes_v1(FaceStruct):
-    """The PowerMizer mode, and those that there are."""
     current_mode: c_uint
     mode: c_uint
     supported_power_mizer_modes: c_uint
 
 class ProcessUtilizationSample(ArrayStruct):
-    """How busy a process kept the parts of a device, in percent."""
     pid: c_uint
     time_stamp: c_ulonglong
     sm_util: c_uint
@@ -2748,7 +2584,6 @@ class ProcessUtilizationSample(ArrayStruct):
     dec_util: c_uint
 
 class ProcessUtilizationInfo_v1(ArrayStruct):
-    """How busy a process kept the parts of a device, in percent."""
     time_stamp: c_ulonglong
     pid: c_uint
     sm_util: c_uint
@@ -2759,14 +2594,12 @@ class ProcessUtilizationInfo_v1(ArrayStruct):
     ofa_util: c_uint
 
 class ProcessesUtilizationInfo_v1(FaceStruct):
-    """How busy each process kept a device since a time, in microseconds."""
     version: c_uint
     process_samples_count: c_uint
     last_seen_time_stamp: c_ulonglong
     proc_util_array: Annotated[list[ProcessUtilizationInfo_v1], 'ProcessUtilizationInfo_v1 *', 'process_samples_count']
 
 class EccSramErrorStatus_v1(FaceStruct):
-    """ECC errors in SRAM, by kind and place."""
     version: c_uint
     aggregate_unc_parity: c_ulonglong
     aggregate_unc_sec_ded: c_ulonglong
@@ -2782,7 +2615,6 @@ class EccSramErrorStatus_v1(FaceStruct):
     b_threshold_exceeded: c_uint
 
 class PlatformInfo_v1(FaceStruct):
-    """Where in its rack a device is, as the first drivers had it."""
     version: c_uint
     ib_guid: Annotated[Bytes, 'unsigned char[16]']
     rack_guid: Annotated[Bytes, 'unsigned char[16]']
@@ -2793,7 +2625,6 @@ class PlatformInfo_v1(FaceStruct):
     module_id: c_uchar
 
 class PlatformInfo_v2(FaceStruct):
-    """Where in its rack a device is."""
     version: c_uint
     ib_guid: Annotated[Bytes, 'unsigned char[16]']
     chassis_serial_number: Annotated[Bytes, 'unsigned char[16]']
@@ -2804,7 +2635,6 @@ class PlatformInfo_v2(FaceStruct):
     module_id: c_uchar
 
 class EccSramUniqueUncorrectedErrorEntry_v1(ArrayStruct):
-    """A place in SRAM with uncorrected ECC errors."""
     unit: c_uint
     location: c_uint
     sublocation: c_uint
@@ -2814,13 +2644,11 @@ class EccSramUniqueUncorrectedErrorEntry_v1(ArrayStruct):
     count: c_uint
 
 class EccSramUniqueUncorrectedErrorCounts_v1(FaceStruct):
-    """The places in SRAM with uncorrected ECC errors."""
     version: c_uint
     entry_count: c_uint
     entries: Annotated[list[EccSramUniqueUncorrectedErrorEntry_v1], 'EccSramUniqueUncorrectedErrorEntry_v1 *', 'entry_count']
 
 class RemappedRowsInfo_v2(FaceStruct):
-    """The rows that were remapped, whether more wait, and whether one failed."""
     corr_active_remaps: c_uint
     corr_inactive_remaps: c_uint
     unc_active_remaps: c_uint
@@ -2829,7 +2657,6 @@ class RemappedRowsInfo_v2(FaceStruct):
     b_failure_occurred: c_uint
 
 class GpuDynamicPstatesInfo(FaceStruct):
-    """How busy the parts of a device were over the last second, in percent."""
     class _utilization(Struct):
         b_is_present: c_uint
         percentage: c_uint
@@ -2839,7 +2666,6 @@ class GpuDynamicPstatesInfo(FaceStruct):
     utilization: Annotated[list[_utilization], '_utilization[8]']
 
 class AdaptiveTgpModeInfo_v1(FaceStruct):
-    """How the adaptive power limit is set, and whether it is in force."""
     in_band_enable_request: EnableState
     feature_allowed_by_admin: EnableState
     admin_override_enabled: EnableState
@@ -2847,7 +2673,6 @@ class AdaptiveTgpModeInfo_v1(FaceStruct):
     adjusted_limit_mw: c_uint
 
 class VgpuPlacementList_v2(FaceStruct):
-    """Where vGPUs can be placed."""
     version: c_uint
     placement_size: c_uint
     count: c_uint
@@ -2855,12 +2680,10 @@ class VgpuPlacementList_v2(FaceStruct):
     mode: c_uint
 
 class VgpuTypeBar1Info_v1(FaceStruct):
-    """The size of BAR1 of a type of vGPU."""
     version: c_uint
     bar1size: c_ulonglong
 
 class VgpuInstanceUtilizationSample(ArrayStruct):
-    """How busy a vGPU kept the parts of a device."""
     vgpu_instance: c_uint
     time_stamp: c_ulonglong
     sm_util: Value
@@ -2869,7 +2692,6 @@ class VgpuInstanceUtilizationSample(ArrayStruct):
     dec_util: Value
 
 class VgpuInstanceUtilizationInfo_v1(ArrayStruct):
-    """How busy a vGPU kept the parts of a device."""
     time_stamp: c_ulonglong
     vgpu_instance: c_uint
     sm_util: Value
@@ -2880,7 +2702,6 @@ class VgpuInstanceUtilizationInfo_v1(ArrayStruct):
     ofa_util: Value
 
 class VgpuInstancesUtilizationInfo_v1(FaceStruct):
-    """How busy each vGPU kept a device since a time, in microseconds."""
     version: c_uint
     sample_val_type: ValueType
     vgpu_instance_count: c_uint
@@ -2888,7 +2709,6 @@ class VgpuInstancesUtilizationInfo_v1(FaceStruct):
     vgpu_util_array: Annotated[list[VgpuInstanceUtilizationInfo_v1], 'VgpuInstanceUtilizationInfo_v1 *', 'vgpu_instance_count']
 
 class VgpuProcessUtilizationSample(ArrayStruct):
-    """How busy a process of a vGPU kept the parts of a device, in percent."""
     vgpu_instance: c_uint
     pid: c_uint
     process_name: Annotated[str, 'char[64]', 'str']
@@ -2899,7 +2719,6 @@ class VgpuProcessUtilizationSample(ArrayStruct):
     dec_util: c_uint
 
 class VgpuProcessUtilizationInfo_v1(ArrayStruct):
-    """How busy a process of a vGPU kept the parts of a device, in percent."""
     process_name: Annotated[str, 'char[64]', 'str']
     time_stamp: c_ulonglong
     vgpu_instance: c_uint
@@ -2912,14 +2731,12 @@ class VgpuProcessUtilizationInfo_v1(ArrayStruct):
     ofa_util: c_uint
 
 class VgpuProcessesUtilizationInfo_v1(FaceStruct):
-    """How busy each process of a vGPU kept a device since a time, in microseconds."""
     version: c_uint
     vgpu_process_count: c_uint
     last_seen_time_stamp: c_ulonglong
     vgpu_proc_util_array: Annotated[list[VgpuProcessUtilizationInfo_v1], 'VgpuProcessUtilizationInfo_v1 *', 'vgpu_process_count']
 
 class VgpuSchedulerParams(FaceUnion):
-    """The parameters of the scheduler of vGPUs."""
     class _vgpu_sched_data_with_arr(Struct):
         avg_factor: c_uint
         timeslice: c_uint
@@ -2929,7 +2746,6 @@ class VgpuSchedulerParams(FaceUnion):
     vgpu_sched_data: _vgpu_sched_data
 
 class VgpuSchedulerLogEntry(ArrayStruct):
-    """A turn of a vGPU."""
     timestamp: c_ulonglong
     time_run_total: c_ulonglong
     time_run: c_ulonglong
@@ -2938,7 +2754,6 @@ class VgpuSchedulerLogEntry(ArrayStruct):
     cumulative_preemption_time: c_ulonglong
 
 class VgpuSchedulerLog(FaceStruct):
-    """The log of the scheduler of vGPUs."""
     engine_id: c_uint
     scheduler_policy: c_uint
     arr_mode: c_uint
@@ -2947,13 +2762,11 @@ class VgpuSchedulerLog(FaceStruct):
     log_entries: Annotated[list[VgpuSchedulerLogEntry], 'VgpuSchedulerLogEntry[200]']
 
 class VgpuSchedulerGetState(FaceStruct):
-    """How vGPUs take turns."""
     scheduler_policy: c_uint
     arr_mode: c_uint
     scheduler_params: VgpuSchedulerParams
 
 class VgpuSchedulerSetParams(FaceUnion):
-    """The parameters of the scheduler of vGPUs to be set."""
     class _vgpu_sched_data_with_arr(Struct):
         avg_factor: c_uint
         frequency: c_uint
@@ -2963,7 +2776,6 @@ class VgpuSchedulerSetParams(FaceUnion):
     vgpu_sched_data: _vgpu_sched_data
 
 class VgpuSchedulerCapabilities(FaceStruct):
-    """How vGPUs can take turns."""
     supported_schedulers: Annotated[list[int], 'unsigned int[3]']
     max_timeslice: c_uint
     min_timeslice: c_uint
@@ -2974,7 +2786,6 @@ class VgpuSchedulerCapabilities(FaceStruct):
     min_avg_factor_for_arr: c_uint
 
 class VgpuLicenseExpiry(FaceStruct):
-    """When the license of a vGPU ends."""
     year: c_uint
     month: c_ushort
     day: c_ushort
@@ -2984,13 +2795,11 @@ class VgpuLicenseExpiry(FaceStruct):
     status: c_uchar
 
 class VgpuLicenseInfo(FaceStruct):
-    """The license of a vGPU."""
     is_licensed: c_uchar
     license_expiry: VgpuLicenseExpiry
     current_state: c_uint
 
 class GridLicenseExpiry(FaceStruct):
-    """When a license ends."""
     year: c_uint
     month: c_ushort
     day: c_ushort
@@ -3000,7 +2809,6 @@ class GridLicenseExpiry(FaceStruct):
     status: c_uchar
 
 class GridLicensableFeature(ArrayStruct):
-    """A feature that needs a license, and its state."""
     feature_code: GridLicenseFeatureCode
     feature_state: c_uint
     license_info: Annotated[str, 'char[128]', 'str']
@@ -3009,25 +2817,21 @@ class GridLicensableFeature(ArrayStruct):
     license_expiry: GridLicenseExpiry
 
 class GridLicensableFeatures(FaceStruct):
-    """The features that need a license, and their state."""
     is_grid_license_supported: c_int
     licensable_features_count: c_uint
     grid_licensable_features: Annotated[list[GridLicensableFeature], 'GridLicensableFeature[3]']
 
 class VgpuTypeIdInfo_v1(FaceStruct):
-    """Types of vGPU."""
     version: c_uint
     vgpu_count: c_uint
     vgpu_type_ids: Annotated[list[int], 'unsigned int *', 'vgpu_count']
 
 class ActiveVgpuInstanceInfo_v1(FaceStruct):
-    """vGPUs that run."""
     version: c_uint
     vgpu_count: c_uint
     vgpu_instances: Annotated[list[int], 'unsigned int *', 'vgpu_count']
 
 class VgpuSchedulerState_v1(FaceStruct):
-    """How vGPUs are to take turns on an engine."""
     version: c_uint
     engine_id: c_uint
     scheduler_policy: c_uint
@@ -3035,7 +2839,6 @@ class VgpuSchedulerState_v1(FaceStruct):
     scheduler_params: VgpuSchedulerSetParams
 
 class VgpuSchedulerStateInfo_v1(FaceStruct):
-    """How vGPUs take turns on an engine."""
     version: c_uint
     engine_id: c_uint
     scheduler_policy: c_uint
@@ -3043,7 +2846,6 @@ class VgpuSchedulerStateInfo_v1(FaceStruct):
     scheduler_params: VgpuSchedulerParams
 
 class VgpuSchedulerLogInfo_v1(FaceStruct):
-    """The log of the scheduler of vGPUs of an engine."""
     version: c_uint
     engine_id: c_uint
     scheduler_policy: c_uint
@@ -3053,7 +2855,6 @@ class VgpuSchedulerLogInfo_v1(FaceStruct):
     log_entries: Annotated[list[VgpuSchedulerLogEntry], 'VgpuSchedulerLogEntry[200]']
 
 class VgpuCreatablePlacementInfo_v1(FaceStruct):
-    """Where a vGPU of a type can be placed now."""
     version: c_uint
     vgpu_type_id: c_uint
     count: c_uint
@@ -3061,14 +2862,12 @@ class VgpuCreatablePlacementInfo_v1(FaceStruct):
     placement_size: c_uint
 
 class VgpuSchedulerStateInfo_v2(FaceStruct):
-    """How vGPUs take turns on an engine."""
     engine_id: c_uint
     scheduler_policy: c_uint
     avg_factor: c_uint
     timeslice: c_uint
 
 class VgpuSchedulerLogEntry_v2(ArrayStruct):
-    """A turn of a vGPU."""
     timestamp: c_ulonglong
     time_run_total: c_ulonglong
     time_run: c_ulonglong
@@ -3078,7 +2877,6 @@ class VgpuSchedulerLogEntry_v2(ArrayStruct):
     weight: c_uint
 
 class VgpuSchedulerLogInfo_v2(FaceStruct):
-    """The log of the scheduler of vGPUs of an engine."""
     engine_id: c_uint
     scheduler_policy: c_uint
     avg_factor: c_uint
@@ -3087,14 +2885,12 @@ class VgpuSchedulerLogInfo_v2(FaceStruct):
     log_entries: Annotated[list[VgpuSchedulerLogEntry_v2], 'VgpuSchedulerLogEntry_v2[200]']
 
 class VgpuSchedulerState_v2(FaceStruct):
-    """How vGPUs are to take turns on an engine."""
     engine_id: c_uint
     scheduler_policy: c_uint
     avg_factor: c_uint
     frequency: c_uint
 
 class FieldValue(ArrayStruct):
-    """A field of a device: which one, when it was read, its value, and a status of its own."""
     field_id: c_uint
     scope_id: c_uint
     timestamp: c_longlong
@@ -3104,41 +2900,34 @@ class FieldValue(ArrayStruct):
     value: Value
 
 class HwbcEntry(ArrayStruct):
-    """A host interface card and its firmware."""
     hwbc_id: c_uint
     firmware_version: Annotated[str, 'char[32]', 'str']
 
 class LedState(FaceStruct):
-    """The colour of a light, and why it has it."""
     cause: Annotated[str, 'char[256]', 'str']
     color: LedColor
 
 class UnitInfo(FaceStruct):
-    """The name, serial number and firmware of a unit."""
     name: Annotated[str, 'char[96]', 'str']
     id: Annotated[str, 'char[96]', 'str']
     serial: Annotated[str, 'char[96]', 'str']
     firmware_version: Annotated[str, 'char[96]', 'str']
 
 class PSUInfo(FaceStruct):
-    """The state of a power supply: amperes, volts, watts."""
     state: Annotated[str, 'char[256]', 'str']
     current: c_uint
     voltage: c_uint
     power: c_uint
 
 class UnitFanInfo(ArrayStruct):
-    """The speed of a fan, in revolutions a minute, and whether it works."""
     speed: c_uint
     state: FanState
 
 class UnitFanSpeeds(FaceStruct):
-    """The fans of a unit."""
     fans: Annotated[list[UnitFanInfo], 'UnitFanInfo[24]']
     count: c_uint
 
 class EventData(FaceStruct):
-    """An event of a device."""
     device_: void_p
     event_type: c_ulonglong
     event_data: c_ulonglong
@@ -3146,11 +2935,9 @@ class EventData(FaceStruct):
     compute_instance_id: c_uint
 
 class EventSetGetContextCount_v1(FaceStruct):
-    """How many contexts an event has."""
     count: c_uint
 
 class EventSetGetContextInfo_v1(FaceStruct):
-    """What a context of an event is."""
     index: c_uint
     nvml_gpu_operational_event_context_type: c_uint
     source_event_context_type: c_uint
@@ -3158,17 +2945,14 @@ class EventSetGetContextInfo_v1(FaceStruct):
     data_format_version: c_ushort
 
 class EventSetGetGpuOperationalEventContextLegacyXid_v1(FaceStruct):
-    """The Xid in a context of an event."""
     index: c_uint
     xid_code: c_uint
 
 class SystemEventData_v1(ArrayStruct):
-    """An event of the system."""
     event_type: c_ulonglong
     gpu_id: c_uint
 
 class AccountingStats(FaceStruct):
-    """The statistics of a process: utilization in percent, memory in bytes, times in milliseconds."""
     gpu_utilization: c_uint
     memory_utilization: c_uint
     max_memory_usage: c_ulonglong
@@ -3178,7 +2962,6 @@ class AccountingStats(FaceStruct):
     reserved: Annotated[list[int], 'unsigned int[5]']
 
 class AccountingStats_v2(FaceStruct):
-    """The statistics of a process, with sums over its samples."""
     pid: c_uint
     is_running: c_uint
     gpu_utilization: c_uint
@@ -3191,7 +2974,6 @@ class AccountingStats_v2(FaceStruct):
     start_time: c_ulonglong
 
 class EncoderSessionInfo(ArrayStruct):
-    """A session of the encoder."""
     session_id: c_uint
     pid: c_uint
     vgpu_instance: c_uint
@@ -3202,13 +2984,11 @@ class EncoderSessionInfo(ArrayStruct):
     average_latency: c_uint
 
 class FBCStats(FaceStruct):
-    """The sessions that capture the frame buffer, their average frames a second and latency."""
     sessions_count: c_uint
     average_fps: c_uint
     average_latency: c_uint
 
 class FBCSessionInfo(ArrayStruct):
-    """A session that captures the frame buffer."""
     session_id: c_uint
     pid: c_uint
     vgpu_instance: c_uint
@@ -3223,18 +3003,15 @@ class FBCSessionInfo(ArrayStruct):
     average_latency: c_uint
 
 class ConfComputeSystemCaps(FaceStruct):
-    """What CPU and GPUs can do for confidential computing."""
     cpu_caps: c_uint
     gpus_caps: c_uint
 
 class ConfComputeSystemState(FaceStruct):
-    """Whether confidential computing is on, and how."""
     environment: c_uint
     cc_feature: c_uint
     dev_tools_mode: c_uint
 
 class SystemConfComputeSettings_v1(FaceStruct):
-    """How confidential computing is set."""
     version: c_uint
     environment: c_uint
     cc_feature: c_uint
@@ -3242,7 +3019,6 @@ class SystemConfComputeSettings_v1(FaceStruct):
     multi_gpu_mode: c_uint
 
 class SystemConfComputeSettings_v2(FaceStruct):
-    """How confidential computing is set, with the state of TDISP."""
     version: c_uint
     environment: c_uint
     cc_feature: c_uint
@@ -3251,19 +3027,16 @@ class SystemConfComputeSettings_v2(FaceStruct):
     tdisp_state: c_uint
 
 class ConfComputeMemSizeInfo(FaceStruct):
-    """How much memory is protected and how much is not, in KiB."""
     protected_mem_size_kib: c_ulonglong
     unprotected_mem_size_kib: c_ulonglong
 
 class ConfComputeGpuCertificate(FaceStruct):
-    """The certificates of a device."""
     cert_chain_size: c_uint
     attestation_cert_chain_size: c_uint
     cert_chain: Annotated[Bytes, 'unsigned char[4096]']
     attestation_cert_chain: Annotated[Bytes, 'unsigned char[5120]']
 
 class ConfComputeGpuAttestationReport(FaceStruct):
-    """A report that attests a device, for a nonce."""
     is_cec_attestation_report_present: c_uint
     attestation_report_size: c_uint
     cec_attestation_report_size: c_uint
@@ -3272,7 +3045,6 @@ class ConfComputeGpuAttestationReport(FaceStruct):
     cec_attestation_report: Annotated[Bytes, 'unsigned char[4096]']
 
 class GpuFabricInfo_v2(FaceStruct):
-    """What a device is in its NVLink fabric, and its health as bits."""
     version: c_uint
     cluster_uuid: Annotated[Bytes, 'unsigned char[16]']
     status: Return
@@ -3281,7 +3053,6 @@ class GpuFabricInfo_v2(FaceStruct):
     health_mask: c_uint
 
 class GpuFabricInfo_v3(FaceStruct):
-    """What a device is in its NVLink fabric, its health as bits and in one word."""
     version: c_uint
     cluster_uuid: Annotated[Bytes, 'unsigned char[16]']
     status: Return
@@ -3291,12 +3062,10 @@ class GpuFabricInfo_v3(FaceStruct):
     health_summary: c_uchar
 
 class GpuFabricClique_v1(FaceStruct):
-    """A clique of devices of an NVLink fabric."""
     type: c_uchar
     id: c_uint
 
 class GpuFabricInfo_v4(FaceStruct):
-    """What a device is in its NVLink fabric, with its cliques."""
     cluster_uuid: Annotated[Bytes, 'unsigned char[16]']
     status: Return
     cliques: Annotated[list[GpuFabricClique_v1], 'GpuFabricClique_v1[64]']
@@ -3306,13 +3075,11 @@ class GpuFabricInfo_v4(FaceStruct):
     health_summary: c_uchar
 
 class GpuOperationalEventConfig_v1(FaceStruct):
-    """Which operational events to record, of which device."""
     uuid: Annotated[str, 'char[96]', 'str']
     min_log_level: c_uint
     min_severity: c_uint
 
 class EventSetWait_v3(FaceStruct):
-    """An operational event, and how long to wait for it."""
     timeout_ms: c_uint
     data_type: c_uint
     uuid: Annotated[str, 'char[96]', 'str']
@@ -3340,72 +3107,60 @@ class EventSetWait_v3(FaceStruct):
     group_index: c_uchar
 
 class CPERCursor_v1(FaceStruct):
-    """Where in the error records to go on."""
     cper_type_mask: c_uint
     uuid: Annotated[str, 'char[80]', 'str']
     handle: c_ulonglong
 
 class GetCPER_v1(FaceStruct):
-    """Memory for error records, and where in them to go on."""
     cursor: CPERCursor_v1
     buffer: void_p
     buffer_size: c_uint
 
 class NvlinkSupportedBwModes_v1(FaceStruct):
-    """The bandwidth modes of NVLink that there are."""
     version: c_uint
     bw_modes: Annotated[Bytes, 'unsigned char[23]']
     total_bw_modes: c_uchar
 
 class NvlinkGetBwMode_v1(FaceStruct):
-    """The bandwidth mode of NVLink."""
     version: c_uint
     b_is_best: c_uint
     bw_mode: c_uchar
 
 class NvlinkSetBwMode_v1(FaceStruct):
-    """The bandwidth mode of NVLink to be set."""
     version: c_uint
     b_set_best: c_uint
     bw_mode: c_uchar
 
 class NvlinkSetBwModeAsync_v1(FaceStruct):
-    """The bandwidth mode of NVLink to be set, and how long to wait for it."""
     b_set_best: c_uint
     bw_mode: c_uint
     async_poll_timeout_ms: c_uint
 
 class NvLinkInfo_v1(FaceStruct):
-    """Whether NVLink is encrypted."""
     version: c_uint
     is_nvle_enabled: c_uint
 
 class NvlinkFirmwareVersion(ArrayStruct):
-    """The version of the firmware of a part of NVLink."""
     ucode_type: c_uchar
     major: c_uint
     minor: c_uint
     sub_minor: c_uint
 
 class NvlinkFirmwareInfo(FaceStruct):
-    """The firmware of the parts of NVLink."""
     firmware_version: Annotated[list[NvlinkFirmwareVersion], 'NvlinkFirmwareVersion[100]']
     num_valid_entries: c_uint
 
 class NvLinkInfo_v2(FaceStruct):
-    """Whether NVLink is encrypted, and the firmware of its parts."""
     version: c_uint
     is_nvle_enabled: c_uint
     firmware_info: NvlinkFirmwareInfo
 
 class NvLinkInfo_v3(FaceStruct):
-    """Whether NVLink is encrypted, or ready for it, and the firmware of its parts."""
     is_nvle_enabled: c_uint
     firmware_info: NvlinkFirmwareInfo
     is_nvle_ready: c_uint
 
 class NvlinkTelemetrySample_v1(ArrayStruct):
-    """Samples of one link, and the status of reading them."""
     link_id: c_uint
     sample_type: c_uint
     sample_count: c_uint
@@ -3413,33 +3168,27 @@ class NvlinkTelemetrySample_v1(ArrayStruct):
     nvml_return: Return
 
 class NvlinkTelemetrySamples_v1(FaceStruct):
-    """Samples of several links."""
     telemetry_count: c_uint
     telemetry_samples: Annotated[list[NvlinkTelemetrySample_v1], 'NvlinkTelemetrySample_v1 *', 'telemetry_count']
 
 class NvlinkGetRemapTableInfo_v1(FaceStruct):
-    """The tables that map fabric addresses."""
     alid: c_uint
     fla_remap_tab_addr: Annotated[list[int], 'unsigned int[4096]']
     gpa_remap_tab_addr: Annotated[list[int], 'unsigned int[4096]']
     remap_tab_size: c_uint
 
 class NvlinkSetNvleReady_v1(FaceStruct):
-    """Whether the encryption of NVLink is ready."""
     b_nvle_ready: c_uchar
 
 class NvlinkLockRemapTable_v1(FaceStruct):
-    """Whether the tables that map fabric addresses are locked."""
     b_remap_table_locked: c_uchar
     b_remap_table_lock_disabled: c_uchar
 
 class NvlinkNvlePrivateInfo_v1(FaceStruct):
-    """What the encryption of NVLink needs to know about a device."""
     data_: Annotated[Bytes, 'unsigned char[256]']
     size_: c_uint
 
 class NvlinkSetupNvleEncryptionKey_v1(FaceStruct):
-    """The key for the encryption of NVLink between two GPUs."""
     nvle_key: Annotated[Bytes, 'unsigned char[32]']
     local_gpu_alid: c_uint
     remote_gpu_alid: c_uint
@@ -3447,12 +3196,10 @@ class NvlinkSetupNvleEncryptionKey_v1(FaceStruct):
     remote_gpu_nvle_private_info: NvlinkNvlePrivateInfo_v1
 
 class VgpuVersion(FaceStruct):
-    """A range of versions of vGPU."""
     min_version: c_uint
     max_version: c_uint
 
 class VgpuMetadata(FaceStruct):
-    """What decides on the migration of a vGPU; bytes of the driver's own follow."""
     version: c_uint
     revision: c_uint
     guest_info_state: VgpuGuestInfoState
@@ -3465,7 +3212,6 @@ class VgpuMetadata(FaceStruct):
     opaque_data: Annotated[Bytes, 'char[4]']
 
 class VgpuPgpuMetadata(FaceStruct):
-    """What decides on migration to a device; bytes of the driver's own follow."""
     version: c_uint
     revision: c_uint
     host_driver_version: Annotated[str, 'char[80]', 'str']
@@ -3476,38 +3222,31 @@ class VgpuPgpuMetadata(FaceStruct):
     opaque_data: Annotated[Bytes, 'char[4]']
 
 class VgpuPgpuCompatibility(FaceStruct):
-    """Whether a vGPU can move to a device, and what stands against it."""
     vgpu_vm_compatibility: VgpuVmCompatibility
     compatibility_limit_code: VgpuPgpuCompatibilityLimitCode
 
 class ExcludedDeviceInfo(FaceStruct):
-    """A device that the driver leaves out."""
     pci_info: PciInfo
     uuid: Annotated[str, 'char[80]', 'str']
 
 class PRMCounterInput_v1(FaceStruct):
-    """Which port a counter is of."""
     local_port: c_uint
 
 class PRMCounterValue_v1(FaceStruct):
-    """The value of a counter, and the status of reading it."""
     status: Return
     output_type: ValueType
     output_value: Value
 
 class PRMCounter_v1(ArrayStruct):
-    """A counter of a register of the device."""
     counter_id: c_uint
     in_data: PRMCounterInput_v1
     counter_value: PRMCounterValue_v1
 
 class GpuInstancePlacement(ArrayStruct):
-    """Where a GPU instance lies, in slices of memory."""
     start: c_uint
     size_: c_uint
 
 class GpuInstanceProfileInfo_v3(FaceStruct):
-    """A profile of GPU instances, with its name and what it can do."""
     version: c_uint
     id: c_uint
     slice_count: c_uint
@@ -3523,19 +3262,16 @@ class GpuInstanceProfileInfo_v3(FaceStruct):
     capabilities: c_uint
 
 class GpuInstanceInfo(FaceStruct):
-    """A GPU instance: device, number, profile and place."""
     device_: void_p
     id: c_uint
     profile_id: c_uint
     placement: GpuInstancePlacement
 
 class ComputeInstancePlacement(ArrayStruct):
-    """Where a compute instance lies, in slices."""
     start: c_uint
     size_: c_uint
 
 class ComputeInstanceProfileInfo_v2(FaceStruct):
-    """A profile of compute instances, with its name."""
     version: c_uint
     id: c_uint
     slice_count: c_uint
@@ -3549,7 +3285,6 @@ class ComputeInstanceProfileInfo_v2(FaceStruct):
     name: Annotated[str, 'char[96]', 'str']
 
 class ComputeInstanceProfileInfo_v3(FaceStruct):
-    """A profile of compute instances, with its name and what it can do."""
     version: c_uint
     id: c_uint
     slice_count: c_uint
@@ -3564,7 +3299,6 @@ class ComputeInstanceProfileInfo_v3(FaceStruct):
     capabilities: c_uint
 
 class ComputeInstanceInfo(FaceStruct):
-    """A compute instance: device, GPU instance, number, profile and place."""
     device_: void_p
     gpu_instance: void_p
     id: c_uint
@@ -3572,12 +3306,10 @@ class ComputeInstanceInfo(FaceStruct):
     placement: ComputeInstancePlacement
 
 class EccBankRemapperHistogram_v1(FaceStruct):
-    """How many groups of banks have spares left."""
     max_spare_group_count: c_uint
     no_spare_group_count: c_uint
 
 class EccBankRemapperStatus_v1(FaceStruct):
-    """The banks that were remapped, and how many are left."""
     active_remappings: c_uint
     inactive_remappings: c_uint
     b_pending: c_uint
