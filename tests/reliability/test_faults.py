@@ -38,6 +38,8 @@ FOR_A_GRAPH = (
     "cuGraphLaunch",
 )
 """Functions that a prepared launch can do without."""
+IN_C = {"cuGraphInstantiate": "cuGraphInstantiateWithFlags"}
+"""What cuda.h calls functions that the library has by another name."""
 UNHEARD = {
     "cuCtxRecordEvent": "a wait for all of a device goes on, but Ctrl-C has to wait as well",
     "cuDriverGetVersion": "a driver that does not tell its version says nothing against nvJitLink",
@@ -205,7 +207,8 @@ def told(
         said = said.__context__
     assert said.name == status and status in str(said) and said.function in str(said), where
     if status != LAUNCH_FAILED:  # which comes up wherever the next call is made
-        assert said.function.removesuffix("_v2") == failed, where
+        function = IN_C.get(said.function, said.function)
+        assert function.removesuffix("_v2") == failed, where
 
 
 # -- every method -------------------------------------------------------------------------------------------
