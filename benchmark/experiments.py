@@ -1,7 +1,8 @@
 """How often a comparison finds what is there, and what is not: `python -m benchmark.experiments`.
 
 Processes of one commit are measured, all alike: launches with core on a null libcuda, or the driver's rows of
-the gate on a GPU (the other rows take most of a process's time, for packages that are slow to import).
+the gate on a GPU, by the gate's rules (its other rows take most of a process's time, for packages that are
+slow to import).
 Comparisons are then drawn from them, none twice in a comparison, of which one side is multiplied by what was
 planted.
 """
@@ -15,7 +16,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
-from turns.comparison import SLOWER, Baseline, Comparison, key, of
+from turns.__main__ import of_a_gate
+from turns.comparison import SLOWER, Baseline, Comparison, Rules, key, of
 from turns.document import Document
 from turns.record import Record
 
@@ -61,12 +63,14 @@ def slowed(side: list[Document], row: str, planted: float) -> Baseline:
     return found
 
 
-def verdict(documents: list[Document], row: str, planted: float, draw: random.Random) -> tuple[set[str], int]:
-    """The rows that one comparison finds slower, by the rule of `--against`, and after how many processes."""
-    most = RULES.looks[-1]
+def verdict(
+    documents: list[Document], row: str, planted: float, draw: random.Random, rules: Rules = RULES
+) -> tuple[set[str], int]:
+    """The rows that one comparison finds slower, by such rules, and after how many processes."""
+    most = rules.looks[-1]
     chosen = draw.sample(documents, 2 * most)
     rows = len(documents[0].records)
-    comparison = Comparison(replace(RULES, false_alarms=RULES.false_alarms * rows / ROWS))
+    comparison = Comparison(replace(rules, false_alarms=rules.false_alarms * rows / ROWS))
     count = 0
     while comparison.processes and (not count or comparison.open):
         count = comparison.processes
@@ -82,16 +86,18 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1, help="processes at a time (1)")
     parser.add_argument("--comparisons", type=int, default=1000, help="drawn for each line (1000)")
     chosen = parser.parse_args()
-    if chosen.processes < 2 * RULES.looks[-1]:
-        parser.error(f"a comparison takes {2 * RULES.looks[-1]} processes")
+    rules = of_a_gate(RULES) if chosen.gpu else RULES
+    most = rules.looks[-1]
+    if chosen.processes < 2 * most:
+        parser.error(f"a comparison takes {2 * most} processes")
     count = chosen.processes
     documents = on_a_gpu(count) if chosen.gpu else on_a_null_libcuda(count, chosen.jobs)
     draw = random.Random(0)
     rows = [key(record) for record in documents[0].records]
-    print(f"{len(documents)} processes, {chosen.comparisons} comparisons of at most {RULES.looks[-1]} a side")
+    print(f"{len(documents)} processes, {chosen.comparisons} comparisons of at most {most} a side")
     for planted in PLANTED:
         for row in rows if planted else rows[:1]:
-            found = [verdict(documents, row, planted, draw) for _ in range(chosen.comparisons)]
+            found = [verdict(documents, row, planted, draw, rules) for _ in range(chosen.comparisons)]
             hits = sum(row in each if planted else bool(each) for each, _ in found)
             took = sum(count for _, count in found) / len(found)
             what = f"{row} slower by {planted:.0%}" if planted else "nothing changed, any row"

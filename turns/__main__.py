@@ -72,6 +72,13 @@ GATE = 120.0
 """Seconds that a gate may take."""
 
 
+def of_a_gate(rules: Rules) -> Rules:
+    """The rules by which a gate decides: more often, after fewer processes."""
+    return replace(
+        rules, looks=(4, 8, 12, 16, 20), shares=(0.1, 0.2, 0.2, 0.2, 0.3), keep=(0.2, 0.1, 0.05, 0.02, 0.0)
+    )
+
+
 def limits(chosen: argparse.Namespace, rules: Rules) -> tuple[list[str], float, Rules]:
     """What `--gate` and `--seconds` mean: options of pytest, the time, and the rules.
 
@@ -79,10 +86,7 @@ def limits(chosen: argparse.Namespace, rules: Rules) -> tuple[list[str], float, 
     """
     if not chosen.gate:
         return [], chosen.seconds, rules
-    often = replace(
-        rules, looks=(4, 8, 12, 16, 20), shares=(0.1, 0.2, 0.2, 0.2, 0.3), keep=(0.2, 0.1, 0.05, 0.02, 0.0)
-    )
-    return ["-m", "gate", "--turns-quick"], chosen.seconds or GATE, often
+    return ["-m", "gate", "--turns-quick"], chosen.seconds or GATE, of_a_gate(rules)
 
 
 def measure(chosen: argparse.Namespace) -> int:
