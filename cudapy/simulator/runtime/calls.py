@@ -10,6 +10,7 @@ import ctypes
 import threading
 from typing import Any
 
+from ..._bindings.errors import NEED_NO_CUDA
 from ..._types.driver.enums import CUdriverProcAddress_flags
 from ..addresses import Pointer
 from ..callbacks import Binding, per_thread
@@ -59,14 +60,8 @@ TWINS = {
 DIFFERENT = ("cudaMemcpy3DParms", "cudaMemcpy3DPeerParms", "cudaGraphNodeParams")
 """Structs that are laid out in another way than those of the driver."""
 
-WITHOUT_CONTEXT = frozenset(
+WITHOUT_CONTEXT = NEED_NO_CUDA.union(
     {
-        "cudaDriverGetVersion",
-        "cudaGetErrorName",
-        "cudaGetErrorString",
-        "cudaGetLastError",
-        "cudaPeekAtLastError",
-        "cudaRuntimeGetVersion",
         "cudaGetDeviceCount",
         "cudaSetDevice",
         "cudaInitDevice",
