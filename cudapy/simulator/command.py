@@ -194,11 +194,13 @@ class _Watch:
         """The program has come to its end, and not failed: what it has launched is waited for, and leaks are
         looked for when its threads have ended.
         """
-        if os.getpid() == self._process and is_enabled():
+        if os.getpid() != self._process:
+            return
+        if is_enabled():
             from .devices.context import finish_if_checked
 
             finish_if_checked()
-        if "leaks" in self._checks and os.getpid() == self._process:
+        if "leaks" in self._checks:
             atexit.register(self._note_leaks)  # before the exit handlers that were registered before
 
     def _note_leaks(self) -> None:

@@ -39,8 +39,6 @@ LIMITS = {
 }
 
 _ids = itertools.count(1)
-
-
 _LONGEST_END = 60.0
 """Seconds that a checked program waits at its end for each stream."""
 
