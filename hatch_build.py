@@ -1,16 +1,18 @@
-"""Part of the build: README.md as the package's index shows it, with links that lead to the repository."""
+"""Parts of the build: README.md as the package's index shows it, and the wheel at zlib's highest level."""
 
 from __future__ import annotations
 
 import posixpath
 import re
+import zipfile
 from pathlib import Path
 from typing import Any
 
 try:
+    from hatchling.builders.hooks.plugin.interface import BuildHookInterface
     from hatchling.metadata.plugin.interface import MetadataHookInterface
 except ImportError:  # the site uses `absolute`, too
-    MetadataHookInterface = object
+    BuildHookInterface = MetadataHookInterface = object
 
 _LINK = re.compile(r"(!?)(\[(?:[^\[\]]|!\[[^\]]*\]\([^)]*\))*\])\(([^)\s]+)\)")
 
@@ -45,3 +47,17 @@ class ReadmeHook(MetadataHookInterface):
             "content-type": "text/markdown",
             "text": absolute(text, source, f"v{version[1]}"),
         }
+
+
+class WheelHook(BuildHookInterface):
+    """Compresses the wheel again, since hatchling has no option for zlib's level."""
+
+    PLUGIN_NAME = "custom"
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        wheel, fast = Path(artifact_path), Path(f"{artifact_path}.fast")
+        wheel.rename(fast)
+        with zipfile.ZipFile(fast) as source, zipfile.ZipFile(wheel, "w") as target:
+            for entry in source.infolist():
+                target.writestr(entry, source.read(entry), zipfile.ZIP_DEFLATED, 9)
+        fast.unlink()
