@@ -183,14 +183,21 @@ def primary_context() -> driver.CUcontext:
     return ok(driver.cuDevicePrimaryCtxRetain(DEVICE))
 
 
+@contextlib.contextmanager
+def current() -> Iterator[driver.CUcontext]:
+    """The primary context is current in here, which leaves the thread's stack as it found it."""
+    context = primary_context()
+    ok(driver.cuCtxPushCurrent(context))
+    yield context
+    ok(driver.cuCtxSynchronize())
+    assert ok(driver.cuCtxPopCurrent()) == context, "the test left another context on the stack"
+
+
 @pytest.fixture(autouse=True)
 def context() -> Iterator[driver.CUcontext]:
-    """The primary context is current during a test, which leaves the thread's stack as it found it."""
-    current = primary_context()
-    ok(driver.cuCtxPushCurrent(current))
-    yield current
-    ok(driver.cuCtxSynchronize())
-    assert ok(driver.cuCtxPopCurrent()) == current, "the test left another context on the stack"
+    """The primary context is current during a test."""
+    with current() as context:
+        yield context
 
 
 @contextlib.contextmanager

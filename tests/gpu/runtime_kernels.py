@@ -19,9 +19,9 @@ from .kernels import DEVICE, SOURCE, cubin, ok, owned, primary_context
 FILL_TYPES = (ctypes.c_void_p, ctypes.c_int, ctypes.c_int)
 
 
-@pytest.fixture(autouse=True)
-def device() -> Iterator[int]:
-    """Device 0 is current during a test, which leaves the thread's stack of contexts as it found it."""
+@contextlib.contextmanager
+def current() -> Iterator[int]:
+    """Device 0 is current in here, which leaves the thread's stack of contexts as it found it."""
     context = primary_context()
     ok(driver.cuCtxPushCurrent(context))
     ok(runtime.cudaSetDevice(DEVICE))
@@ -29,6 +29,13 @@ def device() -> Iterator[int]:
     yield DEVICE
     ok(runtime.cudaDeviceSynchronize())
     assert ok(driver.cuCtxPopCurrent()) == context, "the test left another context on the stack"
+
+
+@pytest.fixture(autouse=True)
+def device() -> Iterator[int]:
+    """Device 0 is current during a test."""
+    with current() as device:
+        yield device
 
 
 # -- What a test needs -----------------------------------------------------------------------------------
