@@ -7,12 +7,15 @@ import gc
 import random
 import struct
 import sys
+import threading
 import types
 
 import numpy as np
 import pytest
 
+from cudapy._core.kernels import launch as launch_module
 from cudapy._core.kernels import launch_lane
+from cudapy._core.kernels.kernel import NO_LANE
 from cudapy._ffi import lanes
 from cudapy._ffi.lane_entries import python_of
 from cudapy._types.driver.handles import CUdeviceptr
@@ -233,6 +236,30 @@ def test_threads_with_values_and_types_of_their_own(launches, stream) -> None:
     at_once(work, 6)
     assert len(launches) == 6 * 300
     assert all(first == second for _, _, (first, second) in launches)
+
+
+@needs_lanes
+def test_threads_that_meet_at_the_first_launch(launches, stream, monkeypatch) -> None:
+    """Each gives `launch` its lane: it has one, and no kernel is left with what that cannot read."""
+    python, entered = python_of(launch), launch.__code__
+    made = [kernel(launches, 8) for _ in range(8)]
+    start = threading.Barrier(len(made))
+    real = launch_module._install_lane
+
+    def at_the_same_time() -> bool:
+        start.wait(10)
+        return real()
+
+    monkeypatch.setattr(launch_module, "_install_lane", at_the_same_time)
+    monkeypatch.setattr(launch_module, "_has_lane", None)
+    at_once(lambda number: launch(stream, CONFIG, made[number], number), len(made))
+    assert (python_of(launch), launch.__code__, launch_module._has_lane) == (python, entered, True)
+    assert all(each._lane is not NO_LANE for each in made)
+    launches.clear()
+    made[3]._lane = NO_LANE  # as for types that only Python can pack
+    steps = Steps(made[3])
+    launch(stream, CONFIG, made[3], 5)
+    assert [values for *_, values in launches] == [[struct.pack("Q", 5)]] and len(steps) == 1
 
 
 def test_what_has_no_room_has_no_lane(launches, stream) -> None:

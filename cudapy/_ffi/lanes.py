@@ -42,10 +42,12 @@ from .scalars import AGGREGATES
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
+    from typing import Any, TypeVar
 
     from .library import Declaration
     from .snake_case import Face
+
+    M = TypeVar("M", bound=Callable[..., Any])
 
 TESTED = ((3, 10), (3, 11), (3, 12), (3, 13))
 """The versions of CPython that have lanes: those on which the tests have run."""
@@ -168,6 +170,16 @@ def immortal(obj: Any) -> int:
     return id(obj)
 
 
+def _by_turns(method: M) -> M:
+    """Only one thread at a time gives a function its lane: words and stubs are handed out."""
+
+    def one(*arguments: Any, **named: Any) -> Any:
+        with _lock:
+            return method(*arguments, **named)
+
+    return one  # type: ignore[return-value]
+
+
 class _Words:
     """Words that are kept for good, beside one another."""
 
@@ -282,6 +294,7 @@ class _Lanes:
         self._words = _Words()
         self._handles: dict[Any, tuple[int, int, int] | None] = {}
 
+    @_by_turns
     def install(
         self,
         function: Any,
@@ -348,21 +361,22 @@ class _Lanes:
         self.entry.enter(function, block.stub(address), names)
         return table
 
-    def enter(self, function: Any, routine: bytes, names: tuple[str, ...], known: dict[str, int]) -> bool:
+    @_by_turns
+    def enter(self, function: Any, routine: bytes, names: tuple[str, ...], known: dict[str, int]) -> None:
         """Have calls of a function enter a routine of its own, with the address of its words in RAX.
 
-        names: of the words, known: what they are, but for "slow": the vectorcall of functions.
-        Returns False if the function has a lane.
+        names: of the words, known: what they are, but for "slow": the vectorcall of functions. A function
+        that has a lane, as another thread may have given it, keeps that.
         """
         if not self.entry.is_free(function):
-            return False
+            return
         address, table = self._words.room(len(names))
         known = {**known, "slow": self.entry.plain}
         struct.pack_into(f"{len(names)}Q", table.cast("B"), 0, *[known[name] for name in names])
         stub = _Block(self.context, routine, self.entry.prologue).stub(address)
         self.entry.enter(function, stub, None)
-        return True
 
+    @_by_turns
     def words(self, count: int) -> tuple[int, Any]:
         """The address of so many words that are kept for good, and the words, which are 0."""
         return self._words.room(count)

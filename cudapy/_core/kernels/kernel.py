@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+NO_LANE: tuple[Any, ...] = ((1 << 63) - 1).to_bytes(8, "little"), None
+"""What a kernel keeps for the fast lane if only Python can launch it: a count that no launch has."""
 HOW_TO_LAUNCH = "launch(stream, LaunchConfig(grid=..., block=...), kernel, *arguments)"
 """What to write, for messages."""
 

@@ -22,7 +22,7 @@ from ..ownership.graph_references import is_builder
 from ..ownership.keep_alive import keep_alive_for_graph
 from ..streams.stream import IsStreamType, Stream
 from .arguments import HELPERS, encode, encoding, layout
-from .kernel import HOW_TO_LAUNCH, Kernel, keep_packer
+from .kernel import HOW_TO_LAUNCH, NO_LANE, Kernel, keep_packer
 from .launch_config import LaunchConfig
 from .launch_failure import failed
 from .parameter_kinds import Parameter
@@ -94,12 +94,10 @@ _has_lane: bool | None = None  # None: nobody has looked
 
 
 def _lane(writer: Writer, kernel: Kernel, args: tuple[Any, ...]) -> Any:
-    """What `kernel` keeps for the fast lane of `launch` with arguments of these types; () if it has none."""
-    if not has_lanes():
-        return ()
+    """What `kernel` keeps for the fast lane of `launch` with arguments of these types."""
+    if writer.noted or not has_lanes():
+        return NO_LANE
     launch_ex = driver.libcuda.function("cuLaunchKernelEx")
-    if writer.noted:
-        return lane_module().NO_LANE
     return lane_module().lane_of(
         int(kernel._function), launch_ex, args, writer.encodings, writer.layout.offsets
     )

@@ -26,7 +26,7 @@ from ..._ffi.lane_types import is_plain_storage
 from ...driver import CUstream
 from ..memory.buffer import Buffer
 from ..streams.stream import Stream
-from .kernel import Kernel
+from .kernel import NO_LANE, Kernel
 from .launch_code import PREPARED_ROUTINE, ROUTINE
 from .launch_config import LaunchConfig
 
@@ -87,11 +87,10 @@ _ADDRESS = vars(Buffer)[Buffer._vital]  # its slot
 _EXACT = 1 << 53  # up to here a double has every int
 _STATIC = 1 << 9  # a class without this flag was made in C
 Lane = tuple[Any, ...]
-NO_LANE: Lane = struct.pack("=Q", (1 << 63) - 1), None  # a count that no launch has
 
 
 def install(launch: Callable[..., None], failed: Callable[..., None]) -> bool:
-    """Give `launch` its lane; False if there can be none in this process.
+    """Give `launch` its lane, unless it has it; False if there can be none in this process.
 
     failed: called with (status, kernel, config, stream); it raises.
     """
@@ -99,7 +98,8 @@ def install(launch: Callable[..., None], failed: Callable[..., None]) -> bool:
     if common is None or not _is_as_expected(common.context):
         return False
     code, refused = lanes.immortal(launch.__code__), lanes.immortal(failed)
-    return common.enter(launch, ROUTINE, SHARED, {**_shared(common), "code": code, "failed": refused})
+    common.enter(launch, ROUTINE, SHARED, {**_shared(common), "code": code, "failed": refused})
+    return True
 
 
 def _shared(common: Any) -> dict[str, int]:
