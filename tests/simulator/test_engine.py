@@ -332,3 +332,12 @@ def test_modules_of_it_can_be_imported_first() -> None:
         name = f"cudapy.simulator.engine.{module}"
         code = f"import {name}; from cudapy.simulator import engine; engine.Module, engine.settings.current"
         subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_a_kernel_that_is_done_is_not_interrupted() -> None:
+    """Ctrl-C as its last block ends is for what it launched, and it launched nothing."""
+    memory = Memory()
+    out = memory.allocate(4 * 64, "out")
+    device = engine.Device(memory=memory, is_interrupted=lambda: True)
+    counters = launch(Module(ACCESSES, memory).functions["k"], 1, 64, (out,), device=device)
+    assert counters.batches == 1

@@ -346,3 +346,35 @@ atexit.register(pathfinder.load("cuda").handle.cuDriverGetVersion, ctypes.byref(
 
 def test_a_program_may_end_while_a_kernel_runs() -> None:
     assert output(ENDLESS + 'print("bye")') == "bye\n"
+
+
+def test_what_is_done_in_a_moment_comes_to_its_end() -> None:
+    """A kernel that ends soon after Ctrl-C, and those behind it: no context is lost for them."""
+    code = """
+from cudapy import simulator
+from cudapy.simulator.streams import work
+work.PATIENCE = 30, 30
+go, count = driver.checked.cuMemAllocManaged(8, 1), driver.checked.cuMemAllocManaged(8, 1)
+flag, counter = (ctypes.c_int.from_address(int(each)) for each in (go, count))
+source = 'extern "C" __global__ void look(volatile int *go) { while (!*go) ; }'
+source += 'extern "C" __global__ void add(int *count) { atomicAdd(count, 1); }'
+module = Program(source, "c++").compile("cubin", name_expressions=("look", "add"))
+def pressed(*_):
+    threading.Timer(0.2, setattr, (flag, "value", 1)).start()  # the wait is over long before
+    raise KeyboardInterrupt
+signal.signal(signal.SIGINT, pressed)
+for wait in stream.sync, lambda: driver.cuCtxSynchronize():
+    flag.value = counter.value = 0
+    launch(stream, LaunchConfig(grid=1, block=1), module.get_kernel("look"), go)
+    for _ in range(3):
+        launch(stream, LaunchConfig(grid=1, block=1), module.get_kernel("add"), count)
+    threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        wait()
+        print("it went on")
+    except KeyboardInterrupt:
+        stream.sync()
+        print(counter.value)
+"""
+    done = run(ENDLESS.partition("source =")[0] + code)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "3\n3\n", "")

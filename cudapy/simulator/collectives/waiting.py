@@ -128,7 +128,7 @@ def _look(wait: Wait, fail: Callable[[str], Exception]) -> None:
     if comm.is_aborted or comm.context.root.is_lost:
         raise Ended
     if not wait.in_program:
-        go_on(wait.line())
+        go_on(wait.line(), waits=True)
     lasted = time.monotonic() - wait.since
     with changed:
         missing = wait.missing()

@@ -176,7 +176,7 @@ def _run_with_children(first: _Grid) -> None:
             work = children.next()
             if grid.has_run and not children.queued and not children.tails:
                 grids.pop().close()  # before its last tail: one that launches itself again may do so for ever
-            if why := grid.run.watchdog.why_over:
+            if work is not None and (why := first.run.watchdog.why_over):
                 text = f"{first.run.kernel.name} with what it launched {why}"
                 raise Fault(fault.LAUNCH_TIMEOUT, text)
             if isinstance(work, ChildGrid):

@@ -133,7 +133,7 @@ class MemoryOperations(Operation):
                 table.written(address, bits // 8)
                 continue
             while not self._holds(word.value, value, flags & 3, bits):
-                go_on(f"a wait for a value at {address:#x}")
+                go_on(f"a wait for a value at {address:#x}", waits=True)
                 time.sleep(0.0002)
 
     def _holds(self, present: int, value: int, test: int, bits: int) -> bool:

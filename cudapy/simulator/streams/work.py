@@ -51,6 +51,7 @@ AGAIN = 1.0  # seconds between two questions of a program that asks again and ag
 IDLE = 0.02  # seconds for which a thread waits for more work
 TICK = 0.001  # seconds; a kernel that nobody waits for begins one to two of these later
 SWITCH = 0.0005  # seconds for a thread of Python while there is work; see `_Switching`
+PATIENCE = 0.1, 3.0  # seconds of the processor and by the clock; see `_Interruption`
 
 
 def wait_until(holds: Callable[[], bool]) -> None:
@@ -154,28 +155,29 @@ class Ended(Exception):
     """Work ends before its time: its context is lost."""
 
 
-def go_on(what: str = "") -> None:
+def go_on(what: str = "", waits: bool = False) -> None:
     """Raise Ended if the work that this thread does is of a context that is lost; Refused if Ctrl-C is to end
-    `what` it does.
+    `what` it does. waits: see `is_interrupted`.
     """
     owner = _here.owner
     if owner is not None and owner.is_lost:
         raise Ended
-    if what and owner is not None and is_interrupted():
+    if what and owner is not None and is_interrupted(waits):
         raise Refused("CUDA_ERROR_LAUNCH_TIMEOUT", f"{what} was interrupted from the keyboard")
 
 
-def is_interrupted() -> bool:
-    """Whether Ctrl-C is to end what this thread does."""
+def is_interrupted(waits: bool = False) -> bool:
+    """Whether Ctrl-C is to end what this thread does, now. waits: it does nothing that comes to an end."""
     owner = _here.owner
     if owner is None:
         return False
     if _here.in_wait:
         try:
-            leave(partial(setattr, owner, "is_interrupted", True))
+            leave(owner.interrupt)
         except Left as left:
             _here.left = left
-    return owner.is_interrupted
+    interruption = owner.interruption
+    return interruption is not None and (waits or interruption.is_impatient)
 
 
 def work_here() -> Work | None:
@@ -277,14 +279,14 @@ class Work:
         with guard:
             owners = self._waits_for()
             for owner in owners:
-                owner.is_interrupted = True
+                owner.interrupt()
         try:
             while not self._is_over_within(SLICE) and any(owner.running for owner in owners):
                 if has_come():
                     break
         finally:
             for owner in owners:
-                owner.is_interrupted = False
+                owner.interruption = None
         for owner in owners:
             owner.show()
 
@@ -339,8 +341,8 @@ class Work:
         owner = faults_here()
         with guard:
             _starter.start_all()
-            wait_until(lambda: self.done or owner.is_lost or owner.is_interrupted)
-        go_on("a wait for an event")
+            wait_until(lambda: self.done or owner.is_lost or owner.interruption is not None)
+        go_on("a wait for an event", waits=True)
 
 
 class _Switching:
@@ -422,6 +424,20 @@ _starter = _Starter()
 forks.in_child(_starter.forked)
 
 
+class _Interruption:
+    """Ctrl-C, which ends work. What will be done in a moment comes to its end before, and no context is lost
+    for it: that moment is of processor time, since the machine may be busy.
+    """
+
+    def __init__(self) -> None:
+        self._processor, self._clock = time.process_time(), time.monotonic()
+
+    @property
+    def is_impatient(self) -> bool:
+        processor, clock = PATIENCE
+        return time.process_time() - self._processor > processor or time.monotonic() - self._clock > clock
+
+
 class Faults:
     """What keeps a fault for good, as a context does, and what ends with it."""
 
@@ -431,7 +447,7 @@ class Faults:
     def __init__(self) -> None:
         self.busy: set[Queue] = set()  # the queues that have work, also of streams that were destroyed
         self.is_lost = False  # there is a fault, which shows once what runs has ended
-        self.is_interrupted = False  # Ctrl-C is to end what runs
+        self.interruption: _Interruption | None = None  # Ctrl-C, which is to end what runs
         self.running = 0  # of its works, without those in a function of the program
 
     def fail(self, status: str, report: str) -> None:
@@ -479,6 +495,10 @@ class Faults:
     def revive(self) -> None:
         """A fault that a test wanted is over."""
         self.error, self.is_lost = None, False
+
+    def interrupt(self) -> None:
+        """End what runs, as Ctrl-C does."""
+        self.interruption = _Interruption()
 
     def enter(self) -> None:
         """One of its works goes on, after a function of the program."""
@@ -615,7 +635,7 @@ class Queue:
                 _here.in_wait = False
                 left, _here.left = _here.left, None
             if left is not None:
-                self._owner.is_interrupted = False
+                self._owner.interruption = None
                 self._owner.show()
                 raise left
 
