@@ -26,6 +26,7 @@ IRREGULAR = {  # the name here: those of the driver and of the runtime
     "ErrorMemoryAllocation": ("CUDA_ERROR_OUT_OF_MEMORY", "cudaErrorMemoryAllocation"),
     "ErrorInvalidHandle": ("CUDA_ERROR_INVALID_HANDLE", "cudaErrorInvalidResourceHandle"),
     "Free": ("cuMemFree", "cudaFree"),
+    "EventCreate": ("cuEventCreate", "cudaEventCreateWithFlags"),
     "FreeAsync": ("cuMemFreeAsync", "cudaFreeAsync"),
     "FreeHost": ("cuMemFreeHost", "cudaFreeHost"),
     "Graph": ("CUgraph", "cudaGraph_t"),
@@ -75,13 +76,14 @@ class Api:
     def __init__(self, module: ModuleType, helpers: ModuleType) -> None:
         self.module, self.helpers = module, helpers
         self.is_driver = module is driver
+        self._prefix = "cu" if self.is_driver else "cuda"
 
     def __repr__(self) -> str:
         return "driver" if self.is_driver else "runtime"
 
     @functools.cached_property
     def _names(self) -> dict[str, list[Any]]:
-        """Everything in the module, by its plain name; the first of each is meant."""
+        """Everything in the module, by its plain name."""
         found = defaultdict(list)
         for name in dir(self.module):
             if name[:2].lower() == "cu":
@@ -93,14 +95,15 @@ class Api:
         return found
 
     def __getattr__(self, name: str) -> Any:
-        if name in IRREGULAR:
-            name = IRREGULAR[name][not self.is_driver]
-        elif not name[0].isupper():
+        if not name[0].isupper():
             return getattr(self.helpers, name)
-        elif self.is_driver:
+        exact = IRREGULAR[name][not self.is_driver] if name in IRREGULAR else f"{self._prefix}{name}"
+        if hasattr(self.module, exact):
+            return getattr(self.module, exact)
+        if self.is_driver:
             for ours, theirs in PREFIXES.items():
                 name = re.sub(f"^{ours}", theirs, name)
-        found = self._names.get(_plain(name)) or []
+        found = self._names.get(_plain(exact if name in IRREGULAR else name)) or []
         assert found, f"{self}: no {name}"
         assert all(value == found[0] for value in found), f"{self}: {name} is more than one thing: {found}"
         return found[0]
