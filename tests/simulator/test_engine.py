@@ -19,6 +19,7 @@ import pytest
 from cudapy.simulator import engine
 from cudapy.simulator.engine import back_ends, checks, fault, launch
 from cudapy.simulator.engine.access import ATOMIC, READ, WRITE
+from cudapy.simulator.engine.compile import function
 from cudapy.simulator.engine.compile.function import FunctionCompiler
 from cudapy.simulator.engine.compile.graph import Block, Step
 from cudapy.simulator.engine.fault import Fault, Place
@@ -325,6 +326,22 @@ def test_counters(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine.settings.current, "batch", 64)
     counters = launch(kernel, (3, 1, 1), 64, (out,), back_ends=("numpy",))
     assert counters == engine.Counters(3, 3 * once.numpy_runs, 0)
+
+
+def test_functions_are_compiled_for_numpy_when_they_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled: list[str] = []
+
+    def counted(text: str, title: str, scope: dict[str, Any]) -> dict[str, Any]:
+        compiled.append(title)
+        return functions(text, title, scope)
+
+    monkeypatch.setattr(function, "functions", counted)
+    memory = Memory()
+    module = Module(PTX + PTX[PTX.index(".visible") :].replace("k(", "other("), memory)
+    assert compiled == []
+    for _ in range(2):
+        launch(module.functions["k"], 1, 64, (memory.allocate(256),), back_ends=("numpy",))
+    assert compiled == ["ptx k"]
 
 
 def test_modules_of_it_can_be_imported_first() -> None:

@@ -140,6 +140,17 @@ def test_labels_and_registers_of_inner_scopes() -> None:
     assert found.tolist() == [2] * 3 + [4] * 29
 
 
+def test_a_name_is_another_register_in_another_scope() -> None:
+    body = """
+    .reg .b32 %t, %u<8>; mov.u32 %t, 5; mov.u32 %r0, %r1;
+    { add.u32 %t, %t, 1; .reg .b64 %t; mov.u64 %t, 7; cvt.u32.u64 %r2, %t; add.u32 %r0, %r0, %r2; }
+    { mov.u32 %u7, 0; .reg .b64 %u<9>; mov.u64 %u7, 9; cvt.u32.u64 %r2, %u7; add.u32 %r0, %r0, %r2; }
+    { .reg .b32 %t, %u<8>; mov.u32 %t, 3; add.u32 %u7, %t, 1; add.u32 %r0, %r0, %u7; }
+    add.u32 %r0, %r0, %t;
+"""
+    assert run(body).tolist() == [n + 7 + 9 + 4 + 6 for n in range(32)]
+
+
 def test_a_table_of_labels() -> None:
     body = """
     and.b32 %r2, %r1, 3;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -165,10 +165,17 @@ class FunctionCompiler:
             writers.append(writer)
             self._reconverge(block)
         liveness(blocks, self._results())
-        texts = [writer.text() for writer in writers]
-        defined = functions("\n".join(texts), f"ptx {self.text.name}", self._scope)
+        text = "\n".join(writer.text() for writer in writers)
+
+        def run(place: int, *arguments: Any) -> Any:
+            """Run a block, the first of its function that NumPy runs: from now on it has its own code."""
+            defined = functions(text, f"ptx {self.text.name}", self._scope)
+            for block in blocks:
+                block.run = defined[f"block{block.index}"]
+            return blocks[place].run(*arguments)
+
         for block in blocks:
-            block.run = defined[f"block{block.index}"]
+            block.run = partial(run, block.index)
         self.compiled.blocks = blocks
         if back_end is not None:
             self.compiled.code = code = back_end.compiled(self, blocks)

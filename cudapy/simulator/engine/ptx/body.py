@@ -47,7 +47,8 @@ class BodyReader:
         self._called_at: dict[tuple[str, ...], tuple[str, ...]] = {}
         """Of places in inlined functions, each a file, line and column, where those are called."""
         self._label = ""
-        self._jumps: list[tuple[Instruction, list[dict[str, str]]]] = []
+        self._operands: dict[str, Operand] = {}
+        """Those read so far in the scopes that are open, by their texts."""
         for parameter in (*function.prototype.results, *function.prototype.parameters):
             self._scopes[0][parameter.name] = parameter.name
         self._reader = OperandReader(self._operand)
@@ -74,6 +75,7 @@ class BodyReader:
                 elif kind == "close":
                     self._scopes.pop()
                     self._ranges.pop()
+                    self._operands.clear()
                     if not self._scopes:
                         return match.end()
                 elif kind == "loc":
@@ -100,6 +102,7 @@ class BodyReader:
     def _declare(self, name: str) -> str:
         unique = name if len(self._scopes) == 1 else f"{name}@{self._count}"
         self._scopes[-1][name] = unique
+        self._operands.clear()
         return unique
 
     def _known(self, name: str) -> str:
@@ -179,6 +182,7 @@ class BodyReader:
             if many:
                 suffix = "" if len(self._scopes) == 1 else f"@{self._count}"
                 self._ranges[-1][many[1]] = count(many[2]), kind, suffix
+                self._operands.clear()
             elif _REGISTER.match(name):
                 self._function.registers[self._declare(name)] = kind
             else:
@@ -196,7 +200,7 @@ class BodyReader:
         self._function.instructions.append(
             Instruction(
                 opcode,
-                tuple(self._reader.read(part) for part in parts),
+                tuple(self._operands.get(part) or self._read(part) for part in parts),
                 register if isinstance(register, Register) else None,
                 bool(negated),
                 line,
@@ -205,6 +209,10 @@ class BodyReader:
                 self._callers,
             )
         )
+
+    def _read(self, text: str) -> Operand:
+        operand = self._operands[text] = self._reader.read(text)
+        return operand
 
 
 def _calls_apart(text: str) -> str:
