@@ -19,7 +19,6 @@ from . import kernels, runtime_kernels
 from .kernels import ok, owned
 
 IRREGULAR = {  # the name here: those of the driver and of the runtime
-    "AddressMode": ("CUaddress_mode", "cudaTextureAddressMode"),
     "CtxSynchronize": ("cuCtxSynchronize", "cudaDeviceSynchronize"),
     "DeviceCpu": ("CU_DEVICE_CPU", "cudaCpuDeviceId"),
     "DeviceInvalid": ("CU_DEVICE_INVALID", "cudaInvalidDeviceId"),
@@ -32,6 +31,8 @@ IRREGULAR = {  # the name here: those of the driver and of the runtime
     "Graph": ("CUgraph", "cudaGraph_t"),
     "GraphMemAttribute": ("CUgraphMem_attribute", "cudaGraphMemAttributeType"),
     "GraphNode": ("CUgraphNode", "cudaGraphNode_t"),
+    "LaunchConfig": ("CUlaunchConfig", "cudaLaunchConfig_t"),
+    "MemoryTypeArray": ("CU_MEMORYTYPE_ARRAY", "cudaMemoryTypeArray"),
     "HostAlloc": ("cuMemHostAlloc", "cudaHostAlloc"),
     "HostAllocMapped": ("CU_MEMHOSTALLOC_DEVICEMAP", "cudaHostAllocMapped"),
     "HostAllocPortable": ("CU_MEMHOSTALLOC_PORTABLE", "cudaHostAllocPortable"),
@@ -52,11 +53,25 @@ IRREGULAR = {  # the name here: those of the driver and of the runtime
     "MemsetParams": ("CUDA_MEMSET_NODE_PARAMS", "cudaMemsetParams"),
     "StreamCreate": ("cuStreamCreate", "cudaStreamCreateWithFlags"),
     "StreamPriorityRange": ("cuCtxGetStreamPriorityRange", "cudaDeviceGetStreamPriorityRange"),
+    "SurfObjectCreate": ("cuSurfObjectCreate", "cudaCreateSurfaceObject"),
+    "SurfObjectDestroy": ("cuSurfObjectDestroy", "cudaDestroySurfaceObject"),
+    "SurfObjectGetResourceDesc": ("cuSurfObjectGetResourceDesc", "cudaGetSurfaceObjectResourceDesc"),
+    "TexObjectCreate": ("cuTexObjectCreate", "cudaCreateTextureObject"),
+    "TexObjectDestroy": ("cuTexObjectDestroy", "cudaDestroyTextureObject"),
+    "TexObjectGetResourceDesc": ("cuTexObjectGetResourceDesc", "cudaGetTextureObjectResourceDesc"),
+    "TexObjectGetResourceViewDesc": (
+        "cuTexObjectGetResourceViewDesc",
+        "cudaGetTextureObjectResourceViewDesc",
+    ),
+    "TexObjectGetTextureDesc": ("cuTexObjectGetTextureDesc", "cudaGetTextureObjectTextureDesc"),
     "TextureDesc": ("CUDA_TEXTURE_DESC", "cudaTextureDesc"),
 }
 PREFIXES = {  # of names here, and what stands there in those of the driver
     "DevAttr": "DeviceAttribute",
     "MemPoolReuse": "MempoolAttrReuse",
+    "AddressMode": "TrAddressMode",
+    "FilterMode": "TrFilterMode",
+    "ResViewFormatFloat1": "ResViewFormatFloat1x32",
 }
 
 
