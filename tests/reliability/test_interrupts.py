@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from types import CellType, FrameType, FunctionType
 
 import pytest
+
+from cudapy._ffi.interrupts import is_entered
 
 from .world import world
 
@@ -213,6 +218,49 @@ def test_a_capture_ends_though_ctrl_c_comes_once_it_has_begun(monkeypatch: pytes
         del builder
         assert not captures.is_capturing(stream) and not captures.captures.may_be_active
         assert not w.leak(before)
+
+
+class AtEntry:
+    """Ctrl-C comes as Python enters function number `number` of core, where it looks for signals."""
+
+    def __init__(self, core: Path, number: int) -> None:
+        self._core, self.left = str(core), number
+
+    def __call__(self, frame: FrameType, event: str, _: object) -> None:
+        code = frame.f_code
+        cells = tuple(CellType() for _ in code.co_freevars)
+        if not code.co_filename.startswith(self._core) or is_entered(FunctionType(code, {}, closure=cells)):
+            return
+        self.left -= 1
+        if not self.left:
+            raise KeyboardInterrupt(code.co_qualname if sys.version_info >= (3, 11) else code.co_name)
+
+
+def test_a_capture_ends_though_ctrl_c_comes_at_any_step_of_its_end() -> None:
+    with world() as w:
+        captures, stream = w.module("_core.ownership.captures"), w.device.create_stream()
+        core, kernel = Path(captures.__file__).parents[1], w.code.get_kernel("add")
+        came: list[str] = []
+        before: Counter[str] | None = None
+        for number in itertools.count():  # 0: it does not come, and what stays is made
+            builder = stream.create_graph_builder().begin_building()
+            w.core.launch(builder, w.core.LaunchConfig(grid=1, block=1), kernel, w.device.allocate(4), 1)
+            traced, step = sys.gettrace(), AtEntry(core, number)
+            sys.settrace(step)
+            try:
+                builder.end_building()
+            except KeyboardInterrupt as error:
+                came.append(str(error))
+            finally:
+                sys.settrace(traced)
+            del builder
+            assert not captures.is_capturing(stream) and not captures.captures.may_be_active, came[-1:]
+            w.settle()
+            before = before or w.alive()
+            assert not w.leak(before), came[-1:]
+            if step.left > 0:
+                break
+        assert len(came) > 4
 
 
 def test_a_capture_of_others_is_left_alone() -> None:

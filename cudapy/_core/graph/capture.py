@@ -124,13 +124,13 @@ class Capture:
             owning.cuStreamEndCapture(self._cell, self.stream._handle)
         except CUDAError as error:
             failed = error
-        self._abandoned.forget()
-        self._inside.pop(self._number, None)
         if failed is not None:
             self._captured.drop(failed)
         elif self.hierarchy.root == self.graph:
             self.hierarchy.references.end_recording()
         captures.end(self._captured)
+        self._inside.pop(self._number, None)
+        self._abandoned.forget()  # until here Ctrl-C leaves it to that
         if deferred.after_capture:
             deferred.retry()
         if failed is not None:
