@@ -13,11 +13,12 @@ from cudapy.simulator.engine.jit import processor
 from cudapy.simulator.engine.module import Module
 from tests.budget import MORE
 
+from . import machine_programs
 from .columns import Column, grouped, module
 from .inputs import operand
 from .machine import Machine
 from .machine_forms import Form, forms
-from .machine_programs import difference, program
+from .machine_programs import Program, difference, program
 
 pytestmark = pytest.mark.skipif(
     not processor.is_supported(), reason="there is machine code for x86-64 with AVX2 alone"
@@ -80,6 +81,20 @@ def test_random_programs(first: int) -> None:
         if text:
             wrong[number] = text
     assert wrong == {}
+
+
+def test_a_fault_of_another_order_is_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where diverged threads fail in two places, which is first depends on the order in which they run."""
+    faults: dict[tuple[str, int | None], str] = {("never", None): "first", ("never", 7): "second"}
+
+    def fails(_: Program, machine_code: str, seed: int | None = None) -> tuple[list[int], str]:
+        return [], faults.get((machine_code, seed), "first")
+
+    monkeypatch.setattr(machine_programs, "run", fails)
+    one = Program("", 1, 32, None, 32)
+    for found, says in (("first", ""), ("second", ""), ("third", "first but in machine code third")):
+        faults["always", None] = found
+        assert difference(one) == says
 
 
 def test_a_forked_process_has_code_of_its_own() -> None:
