@@ -72,6 +72,8 @@ def register() -> None:
     torch.backends.cuda.enable_flash_sdp(False)
     torch.backends.cuda.enable_mem_efficient_sdp(False)
     torch.backends.cuda.enable_cudnn_sdp(False)
+    # A thread of the engine would wait for the GIL with the allocator's lock, for which its owner may wait.
+    torch.autograd.set_multithreading_enabled(False)
 
 
 def _registered(key: str, kept: Set[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import torch
@@ -56,6 +57,16 @@ def graphs() -> None:
         assert (total == turn).all() and result == 28 * turn
         draws.append(drawn.tolist())
     assert len({*map(tuple, draws)}) == 3
+
+
+def backward() -> None:
+    """A backward pass runs in the thread that calls it: its locks are not those of another one."""
+    threads = []
+    weight = torch.ones(4, device="cuda", requires_grad=True)
+    product = weight * 2
+    product.register_hook(lambda _: threads.append(threading.get_ident()))
+    product.sum().backward()
+    assert threads == [threading.get_ident()] and weight.grad.tolist() == [2.0] * 4
 
 
 def generators() -> None:
@@ -175,6 +186,6 @@ def errors() -> None:
 
 
 if __name__ == "__main__":
-    for part in (streams, graphs, generators, types, sparse, devices, errors):
+    for part in (streams, graphs, backward, generators, types, sparse, devices, errors):
         part()
         print(f"{part.__name__}: as CUDA has it")
