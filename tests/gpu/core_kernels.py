@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +15,7 @@ from cudapy import driver
 from cudapy.core import (
     Device,
     LaunchConfig,
+    LegacyPinnedMemoryResource,
     launch,
 )
 
@@ -26,6 +29,9 @@ extern "C" __global__ void axpy(float a, const float *x, float *y, int n) {
 extern "C" __global__ void spin(long long cycles) {
     long long start = clock64();
     while (clock64() - start < cycles) { }
+}
+extern "C" __global__ void wait_for(const volatile int *flag) {
+    while (!*flag) { }
 }
 extern "C" __global__ void shared(int *out) {
     extern __shared__ int room[];
@@ -41,6 +47,21 @@ def spin(code, stream, milliseconds):
     """Keep `stream` busy."""
     cycles = int(milliseconds * Device().properties.clock_rate)
     launch(stream, LaunchConfig(grid=1, block=1), code.get_kernel("spin"), cycles)
+
+
+@contextmanager
+def busy(code, stream):
+    """`stream` has work that is not done before the end of the block, however long that takes."""
+    flag = LegacyPinnedMemoryResource().allocate(4)
+    word = ctypes.c_int.from_address(int(flag.handle))
+    word.value = 0
+    launch(stream, LaunchConfig(grid=1, block=1), code.get_kernel("wait_for"), flag)
+    try:
+        yield
+    finally:
+        word.value = 1
+        stream.sync()
+        flag.close()
 
 
 def content(buffer, dtype, stream):

@@ -23,7 +23,7 @@ from cudapy.core import (
     launch,
 )
 
-from .core_kernels import content, run, spin
+from .core_kernels import busy, content, run, spin
 
 pytestmark = pytest.mark.gpu
 
@@ -170,9 +170,9 @@ def test_what_cannot_be_recorded(device, stream) -> None:
 
 
 def test_sync_and_is_done(code, stream) -> None:
-    spin(code, stream, 30)
-    event = stream.record()
-    assert not event.is_done
+    with busy(code, stream):
+        event = stream.record()
+        assert not event.is_done
     event.sync()
     assert event.is_done
     spin(code, stream, 30)
