@@ -25,6 +25,13 @@ IRREGULAR = {  # the name here: those of the driver and of the runtime
     "ErrorMemoryAllocation": ("CUDA_ERROR_OUT_OF_MEMORY", "cudaErrorMemoryAllocation"),
     "ErrorInvalidHandle": ("CUDA_ERROR_INVALID_HANDLE", "cudaErrorInvalidResourceHandle"),
     "Free": ("cuMemFree", "cudaFree"),
+    "DeviceFlushGPUDirectRDMAWrites": ("cuFlushGPUDirectRDMAWrites", "cudaDeviceFlushGPUDirectRDMAWrites"),
+    "FlushGPUDirectRDMAWritesTargetCurrentDevice": (
+        "CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TARGET_CURRENT_CTX",
+        "cudaFlushGPUDirectRDMAWritesTargetCurrentDevice",
+    ),
+    "ErrorSymbolNotFound": ("CUDA_ERROR_NOT_FOUND", "cudaErrorSymbolNotFound"),
+    "Kernel": ("CUkernel", "cudaKernel_t"),
     "EventCreate": ("cuEventCreate", "cudaEventCreateWithFlags"),
     "FreeAsync": ("cuMemFreeAsync", "cudaFreeAsync"),
     "FreeHost": ("cuMemFreeHost", "cudaFreeHost"),
