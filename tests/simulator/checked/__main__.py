@@ -165,12 +165,14 @@ def table() -> list[str]:
                 for tool, found in said.items()
                 if found.get(f"{name} {right}")
             ]
+            was_run = any(f"{name} {right}" in found for found in said.values())
             kind, here = "correct" if right else "mistake", _short(simulated(name, right))
             for i, counted in enumerate((True, here, of_tools)):
                 counts[kind][i] += bool(counted)
             if here or of_tools or not right:
                 label = f"{name} (correct)" if right else name
-                rows.append(f"| {label} | {here or '-'} | {'; '.join(of_tools) or '-'} |")
+                there = "; ".join(of_tools) if was_run else "not run"
+                rows.append(f"| {label} | {here or '-'} | {there or '-'} |")
     summary = [f"| {kind} | {' | '.join(map(str, numbers))} |" for kind, numbers in counts.items()]
     heads = (
         ("kernels", "count", "simulator", "compute-sanitizer"),

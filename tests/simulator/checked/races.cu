@@ -226,6 +226,18 @@ KERNEL(once_around)  // a loop that has one barrier and needs two
     }
 }
 KERNEL(bins) { __shared__ int s[8]; if (T < 8) s[T] = 0; __syncthreads(); if (right) atomicAdd(&s[T & 7], 1); else ++s[T & 7]; __syncthreads(); if (T < 8) out[T] = s[T]; }
+KERNEL(bins_of_a_warp) { int bin = data[T] & 3; if (right) atomicAdd(&out[bin], T); else out[bin] += T; }
+KERNEL(sum_without_barriers)
+{
+    __shared__ int s[64];
+    s[T] = T;
+    __syncthreads();
+    for (int half = 32; half; half /= 2) {
+        if (T < half) s[T] += s[T + half];
+        if (right) __syncthreads();
+    }
+    if (!T) out[0] = s[0];
+}
 KERNEL(flag_within_a_block)
 {
     __shared__ int s, ready;

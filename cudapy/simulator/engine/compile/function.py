@@ -28,6 +28,7 @@ from .graph import Block, Step, read_registers, split_basic_blocks, waiting_loop
 from .liveness import liveness
 from .operands import CARRY, FRAME, SITE, STACK
 from .parameters import ParamSlots, find_param_slots
+from .updates import updates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator
@@ -95,6 +96,11 @@ class CompiledFunction:
         """The lines of the instructions in loops that only wait for other threads."""
         waiting = [block for block in self.blocks if block.index in self.waiting_loops]
         return {step.instruction.line for block in waiting for step in block.steps}
+
+    @cached_property
+    def updates(self) -> dict[int, int]:
+        """See `updates`."""
+        return updates(self.blocks)
 
 
 class FunctionCompiler:

@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 _ORDERS = ("relaxed", "acquire", "release", "acq_rel", "volatile")
 _OF_MAPS = ("tensormap.", "cp.async.bulk.tensor.", "cp.reduce.async.bulk.tensor.")
 """What begins the opcodes that read or write tensor maps in global memory."""
+_UPDATE = (
+    "several threads read it, and write what they make of that: an atomic operation, such as atomicAdd,"
+    " would do both at once"
+)
 
 
 class Site(NamedTuple):
@@ -74,6 +78,13 @@ def _synchronise(mine: Site, theirs: Site) -> bool:
     """
     is_data = (mine.is_volatile or theirs.is_volatile) and not (mine.polls or theirs.polls)
     return bool(mine.scope and theirs.scope) and not is_data
+
+
+def _are_of_an_update(mine: Site, theirs: Site) -> bool:
+    """Whether two threads read a place, change what they read and write it there, by the same lines."""
+    update = mine.function.updates.get(mine.instruction.line)
+    is_same = mine.function is theirs.function
+    return is_same and update is not None and update == theirs.function.updates.get(theirs.instruction.line)
 
 
 class _Location:
@@ -480,13 +491,22 @@ class RaceDetector:
             what = f"{VERBS[mine.mode]} after {VERBS[theirs.mode]}"
         lane, thread, time = int(seen.lanes[int(positions[0])]), int(threads[0]), int(times[0])
         kind = self._class(mine, theirs, lane, thread, time)
-        why = "the values are equal" if are_equal else self._why(kind, lane, thread)
+        if kind in (RACE, WARP) and not self._has_flags and _are_of_an_update(mine, theirs):
+            kind, why = RACE, _UPDATE
+        else:
+            why = self._why(kind, lane, thread)
+        why = "the values are equal" if are_equal else why
         place = place_of(self._report.kernel_name, theirs.function, theirs.instruction)
         other = OtherAccess(place, VERBS[theirs.mode], *self._threads.of_launch(thread), same)
         bad = np.zeros(len(seen.lanes), bool)
         bad[positions] = True
         text = f"Race in __{seen.space}__ memory ({what})"
         self._find(EQUAL if are_equal else kind, seen, text, bad, why, other)
+
+    @property
+    def _has_flags(self) -> bool:
+        """Whether threads may order each other by strong accesses and fences, as with a lock."""
+        return bool(self._order.locations) or self._happens.has_fences
 
     def _class(self, mine: Site, theirs: Site, lane: int, thread: int, time: int) -> str:
         """The class of a race: see `classes`."""
@@ -512,7 +532,7 @@ class RaceDetector:
             return "no barrier lies between them: a relaxed read (ld.relaxed) would not race"
         if kind == WARP:
             return "no barrier lies between them: __syncwarp() would order them"
-        if self._order.locations or self._happens.has_fences:
+        if self._has_flags:
             text = "no barrier of both threads, and no release that the other acquires, lies between them"
             return f"{text}: __threadfence() before the flag is set, and after it was read, would order them"
         if self._happens.block_of(lane) == thread // self._threads.per_block:
