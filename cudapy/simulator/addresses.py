@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import itertools
 import mmap
 import os
 import struct
@@ -49,7 +50,7 @@ _read = _reader()
 _room = ctypes.create_string_buffer(AT_ONCE)
 _into = np.array([[ctypes.addressof(_room), AT_ONCE]], np.uint64)
 _target = _into.ctypes.data
-_BYTE = struct.Struct("=QQ")
+_BYTES = struct.Struct("=QQ")
 
 
 def is_readable(address: int, size: int) -> bool:
@@ -61,7 +62,7 @@ def is_readable(address: int, size: int) -> bool:
     start = address // PAGE
     count = (address + size - 1) // PAGE - start + 1
     if count == 1:
-        return bool(_read(os.getpid(), _target, 1, _BYTE.pack(address, 1), 1, 0) == 1) or not _tells()
+        return bool(_read(os.getpid(), _target, 1, _BYTES.pack(address, 1), 1, 0) == 1) or not _tells()
     for first in range(start, start + count, AT_ONCE):
         pages = np.empty((min(AT_ONCE, start + count - first), 2), np.uint64)
         pages[:, 0] = np.arange(first, first + len(pages), dtype=np.uint64) * np.uint64(PAGE)
@@ -74,21 +75,19 @@ def is_readable(address: int, size: int) -> bool:
     return True
 
 
-def are_readable(places: Sequence[tuple[int, int]]) -> bool:
-    """Whether there is memory at all of these addresses, each with its size. False also where that takes
-    `is_readable`: for large or many ones, or where the system does not tell.
+def gathered(places: Sequence[tuple[int, int]], size: int) -> bytes | None:
+    """What there is at some addresses, each with its size, in a row: `size` bytes. None if some memory
+    cannot be read, or where that takes `is_readable`: for many places, or where the system does not tell.
     """
-    if _read is None or 2 * len(places) > AT_ONCE or any(size > PAGE for _, size in places):
-        return False
-    ends: list[int] = []
-    for address, size in places:
-        ends += (address, 1, address + max(size, 1) - 1, 1)
+    if _read is None or len(places) > AT_ONCE:
+        return None
+    room = ctypes.create_string_buffer(size)
     try:
-        block = struct.pack(f"={len(ends)}Q", *ends)
+        block = struct.pack(f"={2 * len(places)}Q", *itertools.chain(*places))
     except struct.error:  # no address
-        return False
-    count = len(ends) // 2
-    return bool(_read(os.getpid(), _target, 1, block, count, 0) == count)
+        return None
+    into = _BYTES.pack(ctypes.addressof(room), size)
+    return room.raw if _read(os.getpid(), into, 1, block, len(places), 0) == size else None
 
 
 def _tells() -> bool:
@@ -154,4 +153,4 @@ def lists(cls: type) -> tuple[Structs, ...]:
 def pointed(pointer: Pointer) -> int:
     """The address in a ctypes pointer; 0 for NULL."""
     plain: Any = pointer
-    return ctypes.cast(plain, ctypes.c_void_p).value or 0
+    return ctypes.addressof(plain.contents) if plain else 0

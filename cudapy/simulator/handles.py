@@ -40,6 +40,11 @@ class Object(metaclass=_Listed):
         _objects.pop(self.handle, None)
 
 
+def is_a(handle: int, cls: type[Object]) -> bool:
+    """Whether there is a `cls` behind a handle."""
+    return isinstance(_objects.get(handle), cls)
+
+
 def find(handle: int | None, cls: type[T], status: str = "CUDA_ERROR_INVALID_HANDLE") -> T:
     """The `cls` behind a handle. Raises Refused with `status` if there is none, or no more."""
     obj = _objects.get(handle or 0)

@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from cudapy.simulator.addresses import gathered
+
 from .test_device import PREPARE, output
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the system does not tell")
@@ -149,3 +151,12 @@ def test_absurd_sizes_are_answered_at_once() -> None:
     """Each of these took gigabytes, or for ever."""
     limited = "import resource; resource.setrlimit(resource.RLIMIT_CPU, (20, 20))\n"
     assert output(limited + PREPARE + ABSURD) == "fine\n"
+
+
+def test_what_lies_in_several_places() -> None:
+    numbers, many = (ctypes.c_int * 3)(1, 2, 3), ctypes.create_string_buffer(b"x" * 5000, 5000)
+    a, b = ctypes.addressof(numbers), ctypes.addressof(many)
+    assert gathered([(a, 12), (b, 5000), (a, 4)], 5016) == bytes(numbers) + many.raw + bytes(numbers)[:4]
+    assert gathered([(a, 12), (16, 0)], 12) == bytes(numbers) and gathered([], 0) == b""
+    for wrong in (0, -1, 1 << 64):
+        assert gathered([(a, 12), (wrong, 4)], 16) is None

@@ -123,6 +123,10 @@ def required_cluster(of: OnDevice) -> tuple[int, int, int] | None:
 
     Raises Refused.
     """
+    if of.set.keys().isdisjoint(_CLUSTER):
+        return of.kernel.cluster
+    if of.set.keys().isdisjoint(_CLUSTER):
+        return of.kernel.cluster
     width, height, depth = (get(of, name) for name in _CLUSTER)
     if not width and not height and not depth:
         return None

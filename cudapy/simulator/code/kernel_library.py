@@ -8,10 +8,10 @@ from typing import Any
 from ..addresses import Pointer
 from ..devices.context import Context, find_or_none, owner, top
 from ..devices.device import Device
-from ..handles import Object, find
+from ..handles import Object, find, is_a
 from ..library import provides
 from ..memory.allocations import not_in_capture
-from ..refused import Refused, invalid
+from ..refused import invalid
 from . import images as code
 from .images import Code, Options
 from .module import Function, Module, OnDevice, entry, load, loaded, lock
@@ -100,10 +100,9 @@ def function(handle: int, context: Context | None = None) -> Function:
     """
     if handle in host_functions:
         handle = host_functions[handle]()
-    try:
+    if is_a(handle, Function):
         return find(handle, Function)
-    except Refused:
-        return find(handle, Kernel).function(context or owner())
+    return find(handle, Kernel).function(context or owner())
 
 
 @provides("driver")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-from ..addresses import are_readable, pointed, require
+from ..addresses import gathered, pointed, require
 from ..refused import Refused, invalid
 from .module import Function
 
@@ -21,7 +21,7 @@ def pack(kernel: Function, kernelParams: Any, extra: Any) -> bytes:
             " from data of the module whose layout is not documented. The simulator cannot make them",
         )
     parameters = kernel.kernel.parameters
-    size = max((offset + width for offset, width in parameters), default=0)
+    size = kernel.kernel.parameter_size
     if extra and _entry(extra, 0):
         if kernelParams:
             raise invalid("both kernelParams and extra are given")
@@ -32,12 +32,16 @@ def pack(kernel: Function, kernelParams: Any, extra: Any) -> bytes:
         raise invalid(f"{kernel.name} has {len(parameters)} parameters, and none are given")
     require(pointed(kernelParams), 8 * len(parameters), "kernelParams")
     places = kernelParams[: len(parameters)]
-    if not are_readable([(place or 0, width) for place, (_, width) in zip(places, parameters, strict=True)]):
-        for i, (place, (_, width)) in enumerate(zip(places, parameters, strict=True)):
+    widths = [width for _, width in parameters]
+    data = gathered([(place or 0, width) for place, width in zip(places, widths, strict=True)], sum(widths))
+    if data is None:
+        for i, (place, width) in enumerate(zip(places, widths, strict=True)):
             require(place, width, f"the pointer to parameter {i} of {kernel.name}")
-    block = bytearray(size)
-    for place, (offset, width) in zip(places, parameters, strict=True):
-        block[offset : offset + width] = ctypes.string_at(place, width)
+        data = b"".join(map(ctypes.string_at, places, widths))
+    block, start = bytearray(size), 0
+    for offset, width in parameters:
+        block[offset : offset + width] = data[start : start + width]
+        start += width
     return bytes(block)
 
 

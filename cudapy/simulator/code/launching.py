@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-from dataclasses import replace
 from typing import Any
 
 from ..._ffi.mangled import readable_in
@@ -204,8 +203,7 @@ class KernelLaunch(Operation):
         go_on(self.kernel.name)
         faults = faults_here()
         whole = engine_device(self.context.device)
-        device = replace(
-            whole,
+        device = whole.changed(
             multiprocessors=getattr(self.place, "multiprocessors", whole.multiprocessors),
             heap_size=self.context.limits[CUlimit.CU_LIMIT_MALLOC_HEAP_SIZE],
             pending_launches=self.context.limits[CUlimit.CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT],

@@ -7,6 +7,8 @@ wanted. Each is asked for at one place: that of an access at every load, store a
 
 from __future__ import annotations
 
+import functools
+import itertools
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -26,10 +28,10 @@ ORDER = "order"
 
 def wanted(settings: Settings) -> frozenset[str]:
     """The checks that a launch makes."""
-    asked = {
-        UNDEFINED: settings.check_uninitialized,
-        RACES: settings.check_races,
-        COVERAGE: settings.coverage,
-        ORDER: settings.seed is not None,
-    }
-    return frozenset({BOUNDS, *(name for name, is_asked in asked.items() if is_asked)})
+    has_order = settings.seed is not None
+    return _named(settings.check_uninitialized, settings.check_races, settings.coverage, has_order)
+
+
+@functools.cache
+def _named(*asked: bool) -> frozenset[str]:
+    return frozenset({BOUNDS, *itertools.compress((UNDEFINED, RACES, COVERAGE, ORDER), asked)})

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .memory import Memory
+from .settings import Changeable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,7 +65,7 @@ def _print(text: str) -> None:
 
 
 @dataclass
-class Device:
+class Device(Changeable):
     """Make one for each simulated device, and pass it to every launch."""
 
     memory: Memory = field(default_factory=Memory)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import os
 import sys
@@ -78,7 +77,7 @@ def launch(
         )
     if device is None:
         device = Device(kernel.module.memory)
-    settings = dataclasses.replace(engine_settings.current if settings is None else settings)
+    settings = (engine_settings.current if settings is None else settings).changed()
     back_end, is_eager = _chosen(kernel, back_ends, settings)
     run = Launch(
         kernel,

@@ -52,6 +52,7 @@ class Function:
         self.name = kernel.name
         self.parameters: list[tuple[int, int]] = kernel.parameters
         """Offset and size of each parameter, in bytes."""
+        self.parameter_size: int = kernel.parameter_size
         self.has_hidden_parameters = any(one.is_hidden for one in kernel.compiled.text.prototype.parameters)
         """Whether the driver adds some of them, such as tensor maps of tile kernels."""
         self.shared_size: int = kernel.shared_size

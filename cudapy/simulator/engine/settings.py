@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from .classes import DEFAULT
 
@@ -19,8 +20,21 @@ def _machine_code() -> str:
     return text
 
 
+T = TypeVar("T")
+
+
+class Changeable:
+    """Base of dataclasses whose objects are copied at each launch."""
+
+    def changed(self: T, **values: Any) -> T:
+        """A copy with other values, as `dataclasses.replace` makes one, in a fraction of the time."""
+        copy = object.__new__(type(self))
+        copy.__dict__.update(self.__dict__, **values)
+        return copy
+
+
 @dataclass
-class Settings:
+class Settings(Changeable):
     """Those of a launch stay as they are while it runs."""
 
     seed: int | None = None

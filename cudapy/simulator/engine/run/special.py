@@ -112,6 +112,8 @@ class SpecialRegisters:
                 ("tid", axis, threads.block_count, block),
                 lambda: self._tiled((np.arange(threads.per_block) // step % block[axis]).astype(np.uint32)),
             )
+        if grid[axis] == 1:
+            return np.uint32(0)
         step = (1, grid[0], grid[0] * grid[1])[axis]
         numbers = threads.block_numbers // step % grid[axis]
         if base == "clusterid":

@@ -42,17 +42,18 @@ class Threads:
         self.block_numbers = in_clusters(np.arange(first_block, first_block + block_count), grid, cluster)
         """The number in the grid of each block."""
         self.per_block = per_block = block[0] * block[1] * block[2]
-        self.count = count = block_count * per_block
+        self.count = block_count * per_block
         self.live = np.full(block_count, per_block, np.int64)
         """The threads of each block that have not exited."""
         self.key = key = (block_count, per_block)
         """What arrays of the same shape are cached by."""
-        self.all_lanes: I64 = cached(("lanes", *key), lambda: np.arange(count))
-        self.blocks: I64 = cached(("blocks", *key), lambda: np.repeat(np.arange(block_count), per_block))
+        self.all_lanes: I64
+        self.blocks: I64
         """The block of each lane, counted from the batch's first."""
-        self.warp_count = -(-per_block // 32) * block_count
-        self.warps: I64 = cached(("warps", *key), self._warps)
+        self.warps: I64
         """The warp of each lane, counted through the batch."""
+        self.all_lanes, self.blocks, self.warps = cached(key, self._numbered)
+        self.warp_count = -(-per_block // 32) * block_count
 
     def numbers(self, lanes: Lanes) -> I64:
         """The numbers of lanes."""
@@ -81,9 +82,10 @@ class Threads:
         """The rank of each lane's block in its cluster."""
         return self.blocks[self.numbers(lanes)] % self.cluster_size
 
-    def _warps(self) -> I64:
-        within = np.arange(self.per_block) // 32
-        return (np.arange(self.block_count)[:, None] * (within[-1] + 1) + within).reshape(-1)
+    def _numbered(self) -> tuple[I64, I64, I64]:
+        within, blocks = np.arange(self.per_block) // 32, np.arange(self.block_count)
+        warps = (blocks[:, None] * (within[-1] + 1) + within).reshape(-1)
+        return np.arange(self.count), np.repeat(blocks, self.per_block), warps
 
 
 def _index(number: int, shape: Dim3) -> Dim3:
