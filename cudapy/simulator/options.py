@@ -30,6 +30,7 @@ class Options:
     coverage: bool | None = None
     reports: bool | None = None
     timeout: float | None = None
+    workers: int | None = None
     findings: str | None = None
     classes: tuple[str, ...] | None = None
 
@@ -73,6 +74,8 @@ class Options:
             raise ValueError(f"the simulator has 1 .. 16 devices, not {self.devices}")
         if self.timeout is not None and not 0 <= self.timeout < float("inf"):
             raise _no_timeout(self.timeout)
+        if self.workers is not None and self.workers < 1:
+            raise ValueError(f"kernels take 1 worker or more, not {self.workers}")
         if self.findings not in (None, *MODES):
             raise ValueError(f"findings is {' or '.join(map(repr, MODES))}, not {self.findings!r}")
         switched(self.classes or ())
@@ -190,6 +193,7 @@ _READERS: dict[str, Callable[[str, str], Any]] = {
     "coverage": _switch,
     "reports": _switch,
     "timeout": _seconds,
+    "workers": _whole,
     "findings": lambda _, text: text,
     "classes": lambda _, text: names(text),
 }

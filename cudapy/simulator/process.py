@@ -51,6 +51,7 @@ def enable(
     reports: bool | None = None,
     driver_version: tuple[int, int] | None = None,
     timeout: float | None = None,
+    workers: int | None = None,
     findings: str | None = None,
     classes: tuple[str, ...] | None = None,
 ) -> None:
@@ -68,13 +69,15 @@ def enable(
     driver_version: the CUDA version that the driver reports, such as (12, 4): functions that came later
         are not there. By default it is the newest that cudapy knows.
     timeout: seconds after which a kernel fails, with a report of where its threads are; 0, the default: none.
+    workers: how many threads run a kernel's machine code at most; by default, one for each processor. Results
+        do not depend on it.
     findings: what becomes of a race, or another finding that does not end its kernel: "raise", the default,
         has the launch fail once it has run; "record" prints it, and the program goes on (see `findings`).
     classes: the classes of findings to report besides those by default, or with "-" before the name, not to.
 
     Settings that are not given come from the environment: CUDAPY_SIMULATOR_DEVICES, _SEED,
     _COMPUTE_CAPABILITY, _CHECK_RACES, _CHECK_UNINITIALIZED, _COVERAGE, _REPORTS, _DRIVER_VERSION, _TIMEOUT,
-    _FINDINGS or _CLASSES.
+    _WORKERS, _FINDINGS or _CLASSES.
     CUDAPY_SIMULATOR_CHECK=all switches both checks on, `races` or `uninitialized` one of them. Raises
     RuntimeError if this process has called another driver or has other devices already, ValueError for
     settings that make no sense.
@@ -231,7 +234,7 @@ def _apply(options: Options) -> None:
     from .options import switched
     from .streams.work import Faults
 
-    for name in ("seed", "timeout", "check_races", "check_uninitialized", "coverage"):
+    for name in ("seed", "timeout", "workers", "check_races", "check_uninitialized", "coverage"):
         value = getattr(options, name)
         if value is not None:
             setattr(settings.current, name, value)

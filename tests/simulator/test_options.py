@@ -20,6 +20,7 @@ ALL = Options(
     coverage=True,
     reports=False,
     timeout=0.5,
+    workers=2,
     findings="record",
     classes=("equal", "-warp"),
 )
@@ -70,6 +71,7 @@ def test_what_is_given_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
         ("devices", "17", "1 .. 16 devices, not 17"),
         ("compute_capability", "3.5", "no compute capability"),
         ("driver_version", "11.8", "the simulator is a driver of CUDA 12.0 .. "),
+        ("workers", "0", "kernels take 1 worker or more, not 0"),
         ("check", "memory", "CUDAPY_SIMULATOR_CHECK cannot be 'memory'"),
     ],
 )

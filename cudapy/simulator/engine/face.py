@@ -15,6 +15,7 @@ from .coverage import Counts
 from .device import Answers, Device
 from .fault import Fault, Finding, OtherAccess, Place
 from .grids import launch
+from .idle_threads import IdleThreads
 from .memory import LAZY, POISON, UNDEFINED, Member, Memory
 from .module import Function, Module, PTXError
 from .run.device_runtime import DEVICE_RUNTIME
@@ -36,6 +37,7 @@ __all__ = [
     "Fault",
     "Finding",
     "Function",
+    "IdleThreads",
     "Member",
     "Memory",
     "Module",

@@ -33,6 +33,11 @@ class Changeable:
         return copy
 
 
+def processors() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 @dataclass
 class Settings(Changeable):
     """Those of a launch stay as they are while it runs."""
@@ -53,6 +58,8 @@ class Settings(Changeable):
     """Whether parts of functions run as machine code: "auto", once they have run for a while; "always";
     "never".
     """
+    workers: int = field(default_factory=processors)
+    """How many threads run a kernel's machine code at most."""
     batch: int = 32768
     """About how many threads run side by side."""
 

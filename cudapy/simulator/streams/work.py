@@ -29,7 +29,7 @@ from typing import Any
 
 from ..._process import forks
 from .. import found, mistakes
-from ..engine import fault
+from ..engine import IdleThreads, fault
 from ..gc_pause import gc_pause
 from ..interrupts import Left, has_come, leave
 from ..log import log
@@ -87,35 +87,8 @@ def _observed(trace: Any, profile: Any, action: Callable[[], Any]) -> None:
     action()
 
 
-class _Idle:
-    """A thread that has nothing to do, for a while."""
-
-    def __init__(self) -> None:
-        self._turn = _thread.allocate_lock()
-        self._turn.acquire()
-        self._action: Callable[[], Any] | None = None
-
-    def give(self, action: Callable[[], Any]) -> None:
-        self._action = action
-        self._turn.release()
-
-    def run(self, action: Callable[[], Any]) -> None:
-        """Do it, and what is given meanwhile."""
-        while True:
-            action()
-            _idle.append(self)
-            if not self._turn.acquire(timeout=IDLE):
-                try:
-                    _idle.remove(self)
-                    return
-                except ValueError:  # somebody is about to give it something
-                    self._turn.acquire()
-            assert self._action is not None
-            action, self._action = self._action, None
-
-
-_idle: list[_Idle] = []
-forks.in_child(_idle.clear)
+_idle = IdleThreads(IDLE)
+forks.in_child(_idle.forget)
 
 
 def beside(action: Callable[[], Any]) -> bool:
@@ -131,12 +104,7 @@ def beside(action: Callable[[], Any]) -> bool:
         if trace is not None or profile is not None:
             _thread.start_new_thread(partial(_observed, trace, profile, action), ())
             return True
-        try:
-            idle = _idle.pop()
-        except IndexError:
-            _thread.start_new_thread(_Idle().run, (action,))
-        else:
-            idle.give(action)
+        _idle.start(action)
     except RuntimeError:
         return False
     return True

@@ -311,6 +311,18 @@ class Assembler(Code):
         self.note((GENERAL[source],), (GENERAL[source],))
         self._plain(b"\x87", source, target, False)
 
+    def combine(self, name: str, target: At, source: int, wide: bool) -> None:
+        """add, or, and, xor of memory with a register, as one access."""
+        self.note((), (GENERAL[source], *_in_address(target)))
+        self.code.append(0xF0)
+        self._plain(bytes((_WORD[name] - 2,)), source, target, wide)
+
+    def exchange_if_equal(self, target: At, source: int, wide: bool) -> None:
+        """Put a register into memory that is rax, as one access; else set rax to what is there."""
+        self.note((RAX,), (RAX, GENERAL[source], *_in_address(target)))
+        self.code.append(0xF0)
+        self._plain(b"\x0f\xb1", source, target, wide)
+
     def lea(self, target: int, source: At | Symbol) -> None:
         """The address of a place."""
         self.note((GENERAL[target],), _in_address(source))

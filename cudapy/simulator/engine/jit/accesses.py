@@ -15,7 +15,7 @@ from ..checks import BOUNDS, RACES, UNDEFINED
 from ..ptx.syntax import Register
 from ..ptx.types import BITS, TYPES, Type
 from . import data, layout, races, undefined
-from .atomics import write_atomic
+from .atomics import write_atomic, write_reduction
 from .lanes import Unsupported
 from .layout import WIDE
 from .library import routine
@@ -50,6 +50,8 @@ class MemoryStep(NamedTuple):
     """The offsets of the arrays that the items go to, or come from."""
     operation: tuple[str, str] | None = None
     """Of an atomic, and its type: the second array gets what was there."""
+    keeps_order: bool = False
+    """Whether its results depend on the order of blocks."""
 
 
 def load(lanes: Lanes, access: MemoryAccess) -> None:
@@ -90,7 +92,12 @@ def store(lanes: Lanes, access: MemoryAccess) -> None:
 
 
 def atomic(lanes: Lanes, access: MemoryAccess) -> None:
-    """Lane after lane, as no other thread of Python runs."""
+    """Lane after lane.
+
+    Other blocks may run beside this one. Integers are combined as one access of the processor then, and their
+    order shows nowhere. Where it would, as the kernel takes what was there, or sums are rounded, blocks run
+    one after the other. Nobody else has a block's shared memory.
+    """
     kind, operation, context = access.kind, access.operation, lanes.context
     if access.space not in _BOUNDS or access.space == "const" or len(access.items) != 1:
         raise Unsupported
@@ -102,9 +109,16 @@ def atomic(lanes: Lanes, access: MemoryAccess) -> None:
     _put_addresses(lanes, access)
     lanes.put(access.items[0], kind, values)
     context.end_stretch()
-    step = MemoryStep(access.space, access.access(context.number), (values, found), (operation, kind.name))
+    is_own = access.space == "shared"
+    is_taken = any(isinstance(one, Register) and context.is_read(one.name) for one in access.targets)
+    keeps_order = not is_own and (is_taken or kind.kind == "f")
+    does = operation, kind.name
+    step = MemoryStep(access.space, access.access(context.number), (values, found), does, keeps_order)
     resume = _check(context, access, step)
-    write_atomic(context.out, operation, kind, access.space, values, found, context)
+    if is_own or keeps_order:
+        write_atomic(context.out, operation, kind, access.space, values, found, context)
+    else:
+        write_reduction(context.out, operation, kind, values)
     context.out.label(resume)
     _give(lanes, access.targets, (found,) * len(access.targets), kind)
 

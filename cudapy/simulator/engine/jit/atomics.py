@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from ..ptx.types import Type
     from .lanes import CodeContext
 
+_KEEPS_OLD = {"min": ("be", "le"), "max": ("ae", "ge")}
+"""When what is there stays, of unsigned and of signed numbers."""
 _EXPONENT, _SIGN, _NAN = 0x7F800000, -0x80000000, 0x7FFFFFFF
 
 
@@ -20,6 +22,24 @@ def write_atomic(
     """Combine what lies at ADDRESS with the array `values`; what was there goes to the array `found`."""
     with each_active_lane(out, RSI):
         _combine(out, op, kind, space, values, found, context)
+
+
+def write_reduction(out: Assembler, op: str, kind: Type, values: int) -> None:
+    """Combine integers at ADDRESS with the array `values` while other threads do so, too."""
+    wide = kind.size == 8
+    with each_active_lane(out, RSI):
+        out.fetch(R9, At(RBX, values, RDX, kind.size), kind.size)
+        if op in _KEEPS_OLD:
+            again, over = out.new_label(), out.new_label()
+            out.fetch(RAX, At(RSI, 0), kind.size)
+            out.label(again)
+            out.word("cmp", RAX, R9, wide)
+            out.jump_if(_KEEPS_OLD[op][kind.kind == "s"], over)
+            out.exchange_if_equal(At(RSI, 0), R9, wide)
+            out.jump_if("ne", again)
+            out.label(over)
+        else:
+            out.combine(op, At(RSI, 0), R9, wide)
 
 
 def _combine(
@@ -35,11 +55,10 @@ def _combine(
             _add64(out, space == "global", context.constant(0x7FF << 53, 8))
         else:
             _add32(out, space == "global")
-    elif op in ("min", "max"):
+    elif op in _KEEPS_OLD:
         over = out.new_label()
         out.word("cmp", RAX, R9, wide)
-        signed = kind.kind == "s"
-        out.jump_if({"min": "le" if signed else "be", "max": "ge" if signed else "ae"}[op], over)
+        out.jump_if(_KEEPS_OLD[op][kind.kind == "s"], over)
         out.word("mov", RAX, R9, wide)
         out.label(over)
     else:

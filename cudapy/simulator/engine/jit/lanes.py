@@ -55,6 +55,9 @@ class CodeContext(Protocol):
     def input(self, expression: str, kind: Type) -> int:
         """The location of what does not change in a batch, by the expression that Python reads."""
 
+    def is_read(self, name: str) -> bool:
+        """Whether any instruction of the function reads a register."""
+
     def end_stretch(self) -> None:
         """Write the code of all that was added so far: what is written to `out` comes behind it."""
 

@@ -20,10 +20,10 @@ NARROW, WIDE = 4 * LANES, 8 * LANES
 _fields = itertools.count(0, 8)
 RESUME = next(_fields)
 """Where the code goes on."""
-CHUNK, CHUNKS = next(_fields), next(_fields)
-"""The chunk at hand, and how many there are."""
-BUDGET = next(_fields)
-"""Blocks left before the code yields to other groups."""
+CHUNK, END_CHUNK, LAST_CHUNK = next(_fields), next(_fields), next(_fields)
+"""The chunk at hand, the one to stop before, and the last of all, which may have fewer lanes."""
+BUDGET, TURN = next(_fields), next(_fields)
+"""Blocks left before the code gives the chunk at hand up, and before it comes back between two chunks."""
 TABLE = next(_fields)
 """The addresses of the code of the region's blocks."""
 UNFINISHED = next(_fields)
@@ -60,7 +60,7 @@ SHARED_UNDEFINED, LOCAL_UNDEFINED, UNDEFINED = (next(_fields) for _ in range(3))
 allocations; 0: there is none.
 """
 
-ROUTINES = 256
+ROUTINES = 288
 """The addresses of the routines that all code shares."""
 (
     LEAVE,  # go back to Python, with what is in eax
@@ -130,9 +130,13 @@ COPY = 32
 AS_IT_IS, AS_WIDE, AS_BOOL, AS_HALF, AS_BYTE = range(5)
 """Kinds of copies: 4 bytes a lane, 8, a bool, 2, 1."""
 
-PAUSED, BETWEEN, ACCESSES = 1, 2, 3
-"""Why the code came back: others are to run, within a chunk or before one, or an access is to be made for it.
-0: all chunks are done.
+CHUNK_BLOCKS = 40_000
+"""Blocks of 32 lanes that a chunk runs before its lanes go on elsewhere: others may be what they wait for. So
+where lanes leave a region depends on nothing but what they do.
+"""
+DONE, PAUSED, BETWEEN, ACCESSES = range(4)
+"""Why the code came back: all chunks are done; this one ran for long; others are to run before the next one;
+or an access is to be made for it.
 """
 
 

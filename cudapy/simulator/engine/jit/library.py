@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from ..assembler.code import Register
 
 _CHUNK_COST = 16
-"""What a chunk takes of the budget besides its blocks."""
+"""What a chunk takes of a turn besides its blocks."""
 _ALL = tuple(register for register in GENERAL if register not in (RBX, RSP)) + YMM
 """What a region's code keeps nothing in between its blocks."""
 _BY_CHECKS = (RAX, RCX, RSI, R9, R10, R11, *YMM[:9])
@@ -92,17 +92,22 @@ def routine(number: int) -> At:
 
 def _chunks(out: Assembler) -> None:
     with out.routine("next_chunk", clobbers=_ALL):
+        out.word("mov", RDX, At(RBX, layout.BUDGET))  # less what it was at first: blocks that have run
+        out.number("sub", RDX, layout.CHUNK_BLOCKS + _CHUNK_COST)
+        out.word("add", RDX, At(RBX, layout.TURN))
+        out.keep(At(RBX, layout.TURN), RDX)
+        out.put(At(RBX, layout.BUDGET), layout.CHUNK_BLOCKS, wide=True)
         out.word("mov", RAX, At(RBX, layout.CHUNK))
-        out.word("cmp", RAX, At(RBX, layout.CHUNKS))
+        out.word("cmp", RAX, At(RBX, layout.END_CHUNK))
         out.jump_if("ae", "all")
-        out.number("sub", At(RBX, layout.BUDGET), _CHUNK_COST)
+        out.test(RDX, RDX)
         out.jump_if("ns", "begin_chunk")
         out.load_label(RDX, "begin_chunk")
         out.keep(At(RBX, layout.RESUME), RDX)
         out.set(RAX, layout.BETWEEN)
         out.jump("leave")
         out.label("all")
-        out.set(RAX, 0)
+        out.set(RAX, layout.DONE)
     with out.routine("leave", takes=(RAX,)):
         out.zeroupper()
         out.saves((RBX,))
@@ -112,8 +117,7 @@ def _chunks(out: Assembler) -> None:
     with out.routine("begin_chunk", clobbers=_ALL):
         _copies(out, layout.INS, layout.IN_COUNT, inward=True)
         out.word("mov", RAX, At(RBX, layout.CHUNK))
-        out.number("add", RAX, 1)
-        out.word("cmp", RAX, At(RBX, layout.CHUNKS))
+        out.word("cmp", RAX, At(RBX, layout.LAST_CHUNK))
         out.jump_if("e", "last")
         entry, ones = YMM[:2]
         out.unary("broadcastd", entry, At(RBX, layout.ENTRY))

@@ -6,12 +6,14 @@ the order that the scheduler has, too.
 
 from __future__ import annotations
 
+import collections
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..assembler.x86_64 import RAX, RBX, RCX, RDX, Assembler, At
-from ..checks import COVERAGE
+from ..checks import BOUNDS, COVERAGE
 from ..compile.graph import read_registers, registers_of
 from ..generated import functions
 from ..rounding import round_up
@@ -23,6 +25,7 @@ from .layout import NARROW, WIDE
 from .library import routine
 from .lowering import lower
 from .processor import place_code
+from .workers import Pace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable
@@ -138,6 +141,11 @@ class Region:
         """Bytes of its least access to shared memory."""
         self.uses = {one.step.space for one in self.left_to_python}
         """The spaces that it accesses."""
+        ordered = any(one.step.keeps_order for one in self.left_to_python)
+        self.keeps_order = ordered or not checks <= {BOUNDS, COVERAGE}
+        """Whether chunks have to run one after the other for the same results."""
+        self.paces: collections.defaultdict[int, Pace] = collections.defaultdict(Pace)
+        """How long chunks take, by the block where they enter."""
         expressions = "".join(f"{one}, " for one in self._inputs)
         text = f"def inputs(L):\n return ({expressions})\n"
         defined = functions(text, "inputs", dict(_DTYPES))
@@ -238,6 +246,11 @@ class Region:
         self.parts.append(Part(number, (), (), begin, len(out)))
 
     # What blocks need.
+
+    @cached_property
+    def registers_read(self) -> set[str]:
+        """Those that any instruction of the function reads."""
+        return set().union(*(_needed(step) for block in self._blocks for step in block.steps))
 
     def leave_before(self, number: int) -> str:
         """The label at which lanes leave before a block."""
@@ -375,6 +388,9 @@ class _Writer:
         self._end_part()
 
     # What instructions call.
+
+    def is_read(self, name: str) -> bool:
+        return name in self._region.registers_read
 
     def end_stretch(self) -> None:
         self._flush(self._wanted[self._place])
