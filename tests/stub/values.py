@@ -338,14 +338,39 @@ def size_of(cls: Any) -> int:
     return 4 if issubclass(cls, enums.Enum) else ctypes.sizeof(cls)
 
 
-def _items(p: Parameter, n: int) -> list[Typed]:
-    size = size_of(p.cls)
-    data = pattern(p.index, n * size)
-    return [Typed(p.cls, data[i * size : (i + 1) * size]) for i in range(n)]
+class Row(NamedTuple):
+    """A list of values of one C type, as the bytes of all of them."""
+
+    cls: Any
+    data: bytes
+
+
+def _items(p: Parameter, n: int) -> Row:
+    return Row(p.cls, pattern(p.index, n * size_of(p.cls)))
+
+
+def _same_row(have: Any, expected: Row) -> bool:
+    """Whether a list is what it must be; the longest have thousands of integers."""
+    cls, data = expected
+    size = size_of(cls)
+    if type(have) is not list or len(have) * size != len(data):
+        return False
+    if (
+        cls in (bool, ctypes.c_bool)
+        or is_aggregate(cls)
+        or issubclass(cls, (ctypes.c_float, ctypes.c_double))
+    ):
+        items = (data[i : i + size] for i in range(0, len(data), size))
+        return all(same(one, Typed(cls, item)) for one, item in zip(have, items, strict=True))
+    own_class = issubclass(cls, (enums.Enum, handles.Handle))
+    numbers = struct.unpack(f"<{len(have)}{dict(zip((1, 2, 4, 8), 'BHIQ', strict=True))[size]}", data)
+    return {*map(type, have)} <= {cls if own_class else int} and tuple(map(int, have)) == numbers
 
 
 def same(have: Any, expected: Any) -> bool:
     """Whether a result is what it must be, type included."""
+    if isinstance(expected, Row):
+        return _same_row(have, expected)
     if isinstance(expected, list):
         return type(have) is list and len(have) == len(expected) and all(map(same, have, expected))
     if not isinstance(expected, Typed):
