@@ -332,3 +332,61 @@ def test_a_carry_stays_across_accesses_and_branches(operation: str, mode: Any) -
     sign = 1 if operation == "add" else -1
     for x, y, z in zip(a, b, out.get(), strict=True):
         assert number(z) == (number(x) + sign * number(y)) % 2**96
+
+
+NEAR = f"""{HEAD}
+.visible .entry k(.param .u64 places, .param .u64 data, .param .u64 out)
+{{
+.reg .b64 %a<3>, %o; .reg .b32 %t, %b; .reg .{{TYPE}} %v;
+mov.u32 %t, %tid.x;
+mov.u32 %b, %ctaid.x;
+mad.lo.u32 %t, %b, 32, %t;
+ld.param.u64 %a0, [places];
+ld.param.u64 %a1, [data];
+ld.param.u64 %a2, [out];
+mad.wide.u32 %a0, %t, 4, %a0;
+ld.global.u32 %b, [%a0];
+mad.wide.u32 %a1, %b, {{SIZE}}, %a1;
+mad.wide.u32 %a2, %t, {{SIZE}}, %a2;
+ld.global.{{TYPE}} %v, [%a1];
+st.global.{{TYPE}} [%a2], %v;
+ret;
+}}
+"""
+
+
+@pytest.mark.parametrize("size", [1, 2, 4, 8])
+def test_lanes_that_lie_near_each_other(size: int, mode: Any) -> None:
+    """Parts of a warp have one address, consecutive ones, or nearly so."""
+    mode("always")
+    chance, lanes = np.random.default_rng(size), np.arange(32)
+    warps = [
+        lanes,
+        lanes * 0,
+        lanes[::-1],
+        lanes % 16,
+        lanes // 16,
+        lanes // 8,
+        lanes % 8,
+        lanes // 4,
+        lanes * 2,
+    ]
+    for part in range(0, 32, 4):
+        for kind in (lanes, lanes * 0 + 7, lanes % 16, lanes // 16 * 99):
+            one = kind.copy()
+            one[part + chance.integers(0, 4)] ^= 1
+            warps.append(one)
+    warps += [
+        np.concatenate([chance.choice([0, 1, 2]) * lanes[:4] + chance.integers(90) for _ in range(8)])
+        for _ in range(40)
+    ]
+    places = np.concatenate(warps).astype(np.uint32)
+    data = chance.integers(0, 256, 128 * size, np.uint8).view(f"u{size}")
+    machine = Machine()
+    out = machine.zeros(len(places), data.dtype)
+    text = NEAR.replace("{TYPE}", {1: "u8", 2: "u16", 4: "u32", 8: "u64"}[size]).replace("{SIZE}", str(size))
+    if size == 1:
+        text = text.replace(".reg .u8", ".reg .u16")
+    code = Module(text, machine.memory)
+    machine.run(code, "k", len(warps), 32, machine.array(places), machine.array(data), out)
+    np.testing.assert_array_equal(out.get(), data[places])

@@ -540,6 +540,7 @@ def _rows(out: Assembler) -> None:
     """
     with out.routine("rows", takes=(R8,), clobbers=(RAX, RCX, *YMM[:3])):
         first, expected, equal = YMM[:3]
+        last = layout.ADDRESS + 8 * (layout.LANES - 1)
         out.put(At(RBX, layout.ROW), 0)
         out.number("cmp", At(RBX, layout.ACTIVE), -1, wide=False)
         out.jump_if("ne", "scattered")
@@ -547,7 +548,12 @@ def _rows(out: Assembler) -> None:
         out.vector("pcmpeqd", equal, equal, equal)
         out.word("mov", RCX, At(RBX, layout.ADDRESS + 8))
         out.word("sub", RCX, At(RBX, layout.ADDRESS))
+        out.word("mov", RAX, At(RBX, last))
+        out.word("sub", RAX, At(RBX, layout.ADDRESS))
+        out.test(RCX, RCX)
         out.jump_if("nz", "apart")
+        out.test(RAX, RAX)
+        out.jump_if("nz", "scattered")
         for part in _WIDE_PARTS:
             out.vector("pcmpeqq", expected, first, At(RBX, layout.ADDRESS + 32 * part))
             out.vector("pand", equal, equal, expected)
@@ -556,6 +562,11 @@ def _rows(out: Assembler) -> None:
         out.label("apart")
         out.word("cmp", RCX, R8)
         out.jump_if("ne", "scattered")
+        out.shift_word("shl", RCX, 5)
+        out.word("sub", RCX, R8)
+        out.word("cmp", RCX, RAX)
+        out.jump_if("ne", "scattered")
+        out.word("mov", RCX, R8)
         out.lowest_bit(RAX, R8)
         out.shift_word("shl", RAX, WIDE.bit_length() - 1)
         out.lea(RAX, At(RBX, layout.STEPS, RAX, 1))
@@ -604,11 +615,15 @@ def _load(out: Assembler, size: int) -> None:
         out.jump_if("ne", "masked")
         beside = 4 if wide else 8
         for part in range(32 // beside):
+            near = out.new_label()
+            if size >= 4:
+                _load_beside(out, size, part, beside, near)
             for place in range(beside):
                 out.word("mov", RAX, At(RBX, layout.ADDRESS + 8 * (beside * part + place)))
                 _spread(out, other if place else value, At(RAX, 0, R8, 1), size)
                 if place:
                     out.vector("pblendd", value, value, other, 3 << 2 * place if wide else 1 << place)
+            out.label(near)
             out.store("movups", At(RDI, 32 * part), value)
         out.ret()
         out.label("masked")
@@ -616,6 +631,37 @@ def _load(out: Assembler, size: int) -> None:
             out.fetch(RAX, At(RAX, 0, R8, 1), size)
             out.keep(At(RDI, 0, RDX, max(size, 4)), RAX, max(size, 4))
         out.ret()
+
+
+def _load_beside(out: Assembler, size: int, part: int, beside: int, near: str) -> None:
+    """Load the lanes of a part into register 0, and go to `near`, if they have one address or consecutive
+    ones: as those of the rows of a block that is narrower than a warp.
+    """
+    value, first, different, apart = YMM[:4]
+    is_row, unlike = out.new_label(), out.new_label()
+    address = layout.ADDRESS + 8 * beside * part
+    steps = layout.STEPS + (size.bit_length() - 1) * WIDE
+    out.unary("broadcastq", first, At(RBX, address))
+    out.word("mov", RAX, At(RBX, address))
+    out.vector("pxor", different, different, different)
+    for quarter in range(beside // 4):
+        out.vector("psubq", apart, first, At(RBX, address + 32 * quarter))
+        out.vector("por", different, different, apart)
+    out.unary("ptest", different, different)
+    out.jump_if("nz", is_row)
+    _spread(out, value, At(RAX, 0, R8, 1), size)
+    out.jump(near)
+    out.label(is_row)
+    out.vector("pxor", different, different, different)
+    for quarter in range(beside // 4):
+        out.vector("paddq", apart, first, At(RBX, steps + 32 * quarter))
+        out.vector("pxor", apart, apart, At(RBX, address + 32 * quarter))
+        out.vector("por", different, different, apart)
+    out.unary("ptest", different, different)
+    out.jump_if("nz", unlike)
+    out.unary("movups", value, At(RAX, 0, R8, 1))
+    out.jump(near)
+    out.label(unlike)
 
 
 def _spread(out: Assembler, target: Register, source: At, size: int) -> None:
