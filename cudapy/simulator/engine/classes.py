@@ -9,6 +9,7 @@ FAULT = "fault"
 RACE, MIXED, SCOPE, FENCE, ACQUIRE, COPY = "race", "mixed", "scope", "fence", "acquire", "copy"
 VOLATILE, WARP, EQUAL = "volatile", "warp", "equal"
 BARRIER, MASK = "barrier", "mask"
+READONLY = "readonly"
 UNINITIALIZED = "uninitialized"
 
 
@@ -32,6 +33,9 @@ CLASSES = {
     EQUAL: FindingClass("races", False, "a race in which the value that is written is there already"),
     BARRIER: FindingClass("races", True, "a barrier that not all threads reach, or in divergent code"),
     MASK: FindingClass("races", True, "a warp operation by a thread outside of its mask"),
+    READONLY: FindingClass(
+        "races", True, "memory that is only read, by what it is or how it is read, is written"
+    ),
     UNINITIALIZED: FindingClass("uninitialized", True, "bytes that nobody wrote matter"),
 }
 DEFAULT = frozenset(name for name, one in CLASSES.items() if one.by_default)

@@ -1,6 +1,7 @@
 
 #define FENCE(scope) asm volatile("fence.acq_rel." scope ";" ::: "memory")
 __device__ int flag, other_flag, data[256], turn, total;
+__constant__ int table[32] = {1};
 __device__ int load(int *p, bool acquires)
 {
     int value;
@@ -417,3 +418,43 @@ KERNEL(divided)  // a barrier in both branches of a warp
     else { out[T] = 2; __syncthreads(); }
 }
 KERNEL(not_in_the_mask) { __syncwarp(right || T < 16 ? ~0u : 0xffff0000u ^ 1u << T); out[T] = T; }
+KERNEL(store_to_a_constant)
+{
+    int *p = right ? data : (int *)table;
+    if (T == 0) p[1] = 7;
+    out[T] = table[T];
+}
+KERNEL(read_only_while_written)  // __ldg(), and const __restrict__, are for what the kernel does not write
+{
+    out[T] = T;
+    __syncthreads();
+    int v = 0;
+    if (right) v = out[T ^ 32];
+    else asm volatile("ld.global.nc.u32 %0, [%1];" : "=r"(v) : "l"(out + (T ^ 32)));
+    __syncthreads();
+    out[T] = v;
+}
+KERNEL(read_only_one_for_all)
+{
+    if (T == 0) out[0] = 5;
+    __syncthreads();
+    int v = 0;
+    if (right) v = out[0];
+    else asm volatile("ld.global.nc.u32 %0, [%1];" : "=r"(v) : "l"(out));
+    data[T] = v;
+}
+KERNEL(restricted)  // the parts do not overlap, or by one
+{
+    const int *__restrict__ in = out + (right ? 64 : 63);
+    out[T] = T;
+    __syncthreads();
+    out[128 + T] = __ldg(in + T);
+}
+KERNEL(store_to_a_parameter)
+{
+    unsigned long long at;
+    asm volatile("{ .reg .u64 a; mov.u64 a, store_to_a_parameter_param_0; cvta.param.u64 %0, a; }" : "=l"(at));
+    int *p = right ? data : (int *)at;
+    if (T == 0) asm volatile("st.u32 [%0], 7;" :: "l"(p) : "memory");
+    out[T] = T;
+}

@@ -47,6 +47,8 @@ class MemoryAccess(NamedTuple):
     """cta, cluster, gpu, sys; "" if it does not say."""
     cache: str = ""
     """The cache operator: ca, cg, cs, lu, cv, wb, wt."""
+    is_read_only: bool = False
+    """Whether it reads what nothing writes while the kernel runs, as in `ld.global.nc`."""
 
     def access(self, number: int) -> Access:
         """What memory is asked, by the instruction of a number in its function."""
@@ -115,6 +117,7 @@ def _access(mode: int, address: Operand, data: Operand, groups: dict[str, str]) 
         order="" if order == "weak" else order,
         scope=groups.get("scope") or "",
         cache=groups.get("cop") or "",
+        is_read_only=bool(groups.get("nc")),
     )
 
 

@@ -28,9 +28,9 @@ _HINTS = (
     "[.vector:v2|v4]"
 )
 _SPACES = f"global|local|{SHARED}"
-_WIDE = f"{_SCOPE}[.space:{_SPACES}|const][.nc]{_HINTS.removesuffix('[.vector:v2|v4]')}"
+_WIDE = f"{_SCOPE}[.space:{_SPACES}|const][.nc:nc]{_HINTS.removesuffix('[.vector:v2|v4]')}"
 _EIGHT = (
-    f"{_SCOPE}[.space:global][.nc]{_HINTS.replace('[.vector:v2|v4]', '.<vector:v8>')}.<T:b32|u32|s32|f32>"
+    f"{_SCOPE}[.space:global][.nc:nc]{_HINTS.replace('[.vector:v2|v4]', '.<vector:v8>')}.<T:b32|u32|s32|f32>"
 )
 
 
@@ -94,7 +94,7 @@ _POLICY = "u8.type(0)"
 RULES = [
     rule("mov.<T:pred|bits|integers|f32|f64|b128>", "d a", effect="move", describe=_move, copies=True),
     rule(
-        f"ld{_SCOPE}[.space:{_SPACES}|const|param::entry|param::func|param][.nc]{_HINTS}.<T:data>",
+        f"ld{_SCOPE}[.space:{_SPACES}|const|param::entry|param::func|param][.nc:nc]{_HINTS}.<T:data>",
         "d a",
         effect="load",
         describe=load_of,

@@ -75,9 +75,9 @@ ROUTINES = 288
     CHECK_GENERIC,
     LOAD,  # and for 2, 4 and 8 bytes: from ADDRESS + r8 to the array at rdi
     STORE,  # the same, from the array at rdi
-    RACE_READ,  # and writes and atomics: see `races`
+    RACE_READ,  # and writes, atomics and reads of what nothing writes: see `races`
 ) = (*range(11), 14, 18)
-ROUTINE_COUNT = RACE_READ + 3
+ROUTINE_COUNT = RACE_READ + 4
 FOUND_SHADOW, FOUND_UNDEFINED = 16, 24
 FOUND = 32
 """Bytes of what an access of global memory remembers: the address and size of an allocation, what describes

@@ -50,7 +50,9 @@ if TYPE_CHECKING:
     from .lanes import CodeContext
     from .region import Region
 
-ROUTINES = {READ: "race_read", WRITE: "race_write", ATOMIC: "race_atomic"}
+_READ_ONLY = 3
+"""A read of what the kernel does not write."""
+ROUTINES = {READ: "race_read", WRITE: "race_write", ATOMIC: "race_atomic", _READ_ONLY: "race_read_only"}
 _SAVED = (RBP, R12, R13, R14, R15)
 _CHANGED = (RAX, RCX, RDX, RSI, RDI, R8, R9, R10, R11, *YMM[:12])
 
@@ -98,7 +100,8 @@ def check(context: CodeContext, access: MemoryAccess, size: int, failed: str) ->
         out.word("mov", RDX, At(RBX, place))
     out.set(R8, size)
     out.fetch(R9, At(RBX, context.room_for_site(access.mode)), 4)
-    out.call_at(At(RBX, layout.ROUTINES + 8 * (layout.RACE_READ + access.mode)))
+    kind = _READ_ONLY if access.is_read_only else access.mode
+    out.call_at(At(RBX, layout.ROUTINES + 8 * (layout.RACE_READ + kind)))
     out.test(RAX, RAX, wide=False)
     out.jump_if("nz", failed)
     out.label(good)
@@ -108,7 +111,9 @@ def write_routines(out: Assembler) -> None:
     """Routines that enter an access of r8 bytes at ADDRESS into the shadow described at rdx, with the number
     of its site in r9. eax is 0 if that is all; else nothing was entered that the detector would not enter.
     """
-    for mode, name in ROUTINES.items():
+    for kind, name in ROUTINES.items():
+        is_read_only = kind == _READ_ONLY
+        mode = READ if is_read_only else kind
         with out.routine(name, takes=(R8, R9, RDX), clobbers=_CHANGED):
             out.number("cmp", At(RBX, layout.ALIGNED), 1, wide=False)
             out.jump_if("ne", "refused")
@@ -139,7 +144,7 @@ def write_routines(out: Assembler) -> None:
                 out.jump_if("e", "row")
                 out.label("each")
             if mode == READ:
-                _read(out)
+                _read(out, is_read_only)
             else:
                 _write(out, mode == ATOMIC)
             out.label("good")
@@ -147,10 +152,10 @@ def write_routines(out: Assembler) -> None:
             out.jump("done")
             if mode == READ:
                 out.label("same")
-                _read_same(out)
+                _read_same(out, is_read_only)
             if mode != ATOMIC:
                 out.label("row")
-                _enter_row(out, mode)
+                _enter_row(out, mode, is_read_only)
             out.label("bad")
             out.set(RAX, 1)
             out.label("done")
@@ -225,6 +230,14 @@ def _require_order(
     out.label(good)
 
 
+def _require_unwritten(out: Assembler, otherwise: str) -> None:
+    """Go on if the kernel has not written a place. Changes rax and r10."""
+    out.word("mov", R10, At(_SHADOW, _WRITE))
+    out.word("mov", RAX, At(R10, 0, _PLACE, 8))
+    out.test(RAX, RAX)
+    out.jump_if("nz", otherwise)
+
+
 def _enter(out: Assembler, sites: int) -> None:
     """The access into a record whose epochs are at r10. Changes r8."""
     out.keep(At(R10, 0, _PLACE, 8), _EPOCH)
@@ -240,12 +253,15 @@ def _find_first(out: Assembler) -> None:
     out.shift_by_cl("shr", _PLACE)
 
 
-def _read_same(out: Assembler) -> None:
+def _read_same(out: Assembler, is_read_only: bool) -> None:
     """A read of one place by a warp: only what the block's barrier orders is ordered before all lanes. The
     first read is the first lane's then; if it was made by one of the lanes, that one reads again.
     """
     _find_first(out)
-    _require_order(out, _WRITE, "bad", is_own=False)
+    if is_read_only:
+        _require_unwritten(out, "bad")
+    else:
+        _require_order(out, _WRITE, "bad", is_own=False)
     others, last = out.new_label(), out.new_label()
     _require_order(out, _FIRST, others, is_own=False)
     _enter(out, _FIRST_SITE)
@@ -274,7 +290,7 @@ def _read_same(out: Assembler) -> None:
 _OWN_LANES, _TIMES, _BELOW, _BEYOND, _ZERO, _EPOCHS, _MINE, _GOOD, _FOUND, _MORE, _ALL, _ANY = YMM[:12]
 
 
-def _enter_row(out: Assembler, mode: int) -> None:
+def _enter_row(out: Assembler, mode: int, is_read_only: bool) -> None:
     """An access of a warp to places beside each other, four lanes at a time."""
     _find_first(out)
     out.unary("broadcastq", _OWN_LANES, At(_CHUNK_AT, _OWN))
@@ -289,7 +305,10 @@ def _enter_row(out: Assembler, mode: int) -> None:
         out.movd_in(register, RAX)
         out.unary("broadcastd", register, register)
     out.vector("pxor", _ZERO, _ZERO, _ZERO)
-    _order_row(out, _WRITE)
+    if is_read_only:
+        _find_unwritten_row(out)
+    else:
+        _order_row(out, _WRITE)
     out.jump_if("ne", "bad")
     if mode == WRITE:
         for record in (_FIRST, _LAST):
@@ -338,6 +357,18 @@ def _order_row(out: Assembler, record: int) -> None:
     out.number("cmp", RAX, 15, wide=False)
 
 
+def _find_unwritten_row(out: Assembler) -> None:
+    """The flags are those of equality if the kernel has written none of the places."""
+    out.word("mov", R10, At(_SHADOW, _WRITE))
+    out.vector("pxor", _ANY, _ANY, _ANY)
+    for part in range(8):
+        out.unary("movups", _EPOCHS, At(R10, 32 * part, _PLACE, 8))
+        out.vector("por", _ANY, _ANY, _EPOCHS)
+    out.vector("pcmpeqq", _ALL, _ANY, _ZERO)
+    out.unary("movmskpd", RAX, _ALL)
+    out.number("cmp", RAX, 15, wide=False)
+
+
 def _find_mine(out: Assembler, part: int) -> None:
     """The epochs of four lanes."""
     out.unary("movups", _MINE, At(RBX, layout.STEPS + 32 * part))
@@ -357,10 +388,13 @@ def _enter_lanes(out: Assembler, record: int, sites: int) -> None:
         out.store("movups", At(R10, 32 * part, _PLACE, 4), _GOOD)
 
 
-def _read(out: Assembler) -> None:
+def _read(out: Assembler, is_read_only: bool) -> None:
     """The first read stays, unless it is ordered before this one."""
     with _each_place(out):
-        _require_order(out, _WRITE, "bad")
+        if is_read_only:
+            _require_unwritten(out, "bad")
+        else:
+            _require_order(out, _WRITE, "bad")
         last = out.new_label()
         _require_order(out, _FIRST, last)
         _enter(out, _FIRST_SITE)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..access import ATOMIC, READ, VERBS, WRITE
-from ..classes import ACQUIRE, COPY, EQUAL, FENCE, MIXED, RACE, SCOPE, VOLATILE, WARP
+from ..classes import ACQUIRE, COPY, EQUAL, FENCE, MIXED, RACE, READONLY, SCOPE, VOLATILE, WARP
 from ..fault import OtherAccess
 from .async_copies import AsyncCopies
 from .clocks import CLUSTER, CTA, GPU, SCOPES, Clocks, HappensBefore
@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 _ORDERS = ("relaxed", "acquire", "release", "acq_rel", "volatile")
 _OF_MAPS = ("tensormap.", "cp.async.bulk.tensor.", "cp.reduce.async.bulk.tensor.")
 """What begins the opcodes that read or write tensor maps in global memory."""
+_ALIAS = (
+    "const __restrict__ and __ldg() promise that no thread writes it while the kernel runs: the value may be"
+    " that of before"
+)
 _UPDATE = (
     "several threads read it, and write what they make of that: an atomic operation, such as atomicAdd,"
     " would do both at once"
@@ -53,6 +57,8 @@ class Site(NamedTuple):
     releases: bool
     polls: bool
     """Whether it waits, in a loop, for what another thread writes."""
+    is_read_only: bool
+    """Whether it reads what the kernel does not write, as in `ld.global.nc`."""
 
     @property
     def is_volatile(self) -> bool:
@@ -69,7 +75,8 @@ def _site(function: CompiledFunction, instruction: Instruction, mode: int) -> Si
         order, scope = "" if modifiers[0] in ("init", "inval") else "relaxed", GPU
     acquires, releases = order in ("acquire", "acq_rel"), order in ("release", "acq_rel")
     scope = scope if order or mode == ATOMIC else 0
-    return Site(function, instruction, mode, scope, acquires, releases, instruction.line in function.polls)
+    polls = instruction.line in function.polls
+    return Site(function, instruction, mode, scope, acquires, releases, polls, "nc" in modifiers)
 
 
 def _synchronise(mine: Site, theirs: Site) -> bool:
@@ -273,6 +280,12 @@ class RaceDetector:
         if instruction.opcode.startswith(_OF_MAPS):  # ordered by proxy fences, which are not looked at
             return
         numbers = self._threads.numbers(lanes)
+        is_constant = allocation.kind.startswith("constant")
+        if is_constant or allocation.kind == "parameters":  # kernels only read it: PTX ISA, "State Spaces"
+            if access.mode != READ:
+                text = f"Write to {'__constant__ memory' if is_constant else 'the parameters of a kernel'}"
+                self._report.find(READONLY, text, access.number, numbers, True, a, access.size)
+            return
         start = (np.broadcast_to(a, numbers.shape) - np.uint64(allocation.address)).view(np.int64)
         size = access.size
         while allocation.address & (size - 1):  # a part starts at a multiple of its size in the allocation
@@ -306,6 +319,8 @@ class RaceDetector:
         threads, time = self._happens.thread(seen.lanes), self._happens.time
         for step in range(steps):
             places = start + step if step else start
+            if self._order.sites[site].is_read_only:
+                self._require_unwritten(shadow.write, seen, places)
             self._compare(shadow, shadow.write, seen, site, places, threads)
             if seen.mode == READ:
                 self._add_reads(shadow, seen, site, places, threads)
@@ -315,6 +330,22 @@ class RaceDetector:
             if len(places) > 1 and not seen.is_copy and (seen.mode == WRITE or self._is_narrow(site)):
                 self._compare_with_itself(seen, site, places)
             shadow.write.set(places, threads, time, site)
+
+    def _require_unwritten(self, writes: Record, seen: _Seen, places: I64) -> None:
+        """Report reads of what the kernel has written, whoever did it, and with whatever barrier between.
+
+        Source: PTX ISA, "ld.global.nc"; CUDA C++ Programming Guide, "__restrict__", "__ldg()".
+        """
+        thread, _, sites = writes.at(places)
+        bad = thread >= 0
+        if bad.any():
+            first = int(np.argmax(bad))
+            theirs = self._order.sites[int(sites[first])]
+            place = place_of(self._report.kernel_name, theirs.function, theirs.instruction)
+            other = OtherAccess(place, VERBS[theirs.mode], *self._threads.of_launch(int(thread[first])))
+            self._find(
+                READONLY, seen, "Read of what the kernel has written, as read-only", bad, _ALIAS, other
+            )
 
     def _add_reads(self, shadow: Shadow, seen: _Seen, site: int, places: I64, threads: I64) -> None:
         time = self._happens.time
