@@ -40,6 +40,13 @@ def part(value: Array, lanes: I64) -> Array:
     return value.take(lanes) if value.ndim else value
 
 
+def choose(condition: Array, a: Any, b: Any) -> Array:
+    """`a` where the condition holds, else `b`, bit for bit."""
+    if not condition.ndim:
+        return a if condition else b
+    return np.where(condition, a, b)
+
+
 _PIECE = 4096
 """Lanes of an operation of many steps, whose arrays of 8 bytes a lane then stay in the processor's cache."""
 

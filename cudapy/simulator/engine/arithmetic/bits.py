@@ -9,14 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .arrays import UNSIGNED, arrays, i4, i8, u1, u4, u8
+from .arrays import arrays, choose, i4, i8, u1, u4, u8
 from .integer import unsigned, width_of
 
 if TYPE_CHECKING:
     from ..aliases import Array, DType
-
-_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
-_HALF = np.uint64(32)
 
 
 def shift_left(a: Array, n: Array) -> Array:
@@ -36,14 +33,12 @@ def shift_right(a: Array, n: Array) -> Array:
 
 def funnel_left(a: Array, b: Array, n: Array) -> Array:
     """The upper word of (b, a) << n, n from 0 to 32."""
-    pair = a.astype(u8) | b.astype(u8) << _HALF
-    return ((pair << n.astype(u8)) >> _HALF).astype(u4)
+    return shift_left(b, n) | shift_right(a, 32 - n)
 
 
 def funnel_right(a: Array, b: Array, n: Array) -> Array:
     """The lower word of (b, a) >> n, n from 0 to 32."""
-    pair = a.astype(u8) | b.astype(u8) << _HALF
-    return (pair >> n.astype(u8)).astype(u4)
+    return shift_right(a, n) | shift_left(b, 32 - n)
 
 
 def count_ones(a: Array) -> Array:
@@ -52,21 +47,20 @@ def count_ones(a: Array) -> Array:
 
 def leading_zeros(a: Array) -> Array:
     step = 1
-    width = width_of(a)
-    while step < width:
-        a = a | a >> a.dtype.type(step)
+    while step < width_of(a):
+        a = a | a >> step
         step *= 2
-    return np.uint32(width) - np.bitwise_count(a).astype(u4)
+    return count_ones(~a)
 
 
 def find_leading(a: Array, from_top: bool) -> Array:
     """The place of the leading one, of negative numbers the leading zero; -1 where there is none."""
+    width = width_of(a)
     if a.dtype.kind == "i":
-        a = unsigned(np.where(a < 0, ~a, a)[()])
+        a = unsigned(a ^ a >> width - 1)
     zeros = leading_zeros(a)
-    width = np.uint32(width_of(a))
-    place = zeros if from_top else width - np.uint32(1) - zeros
-    return np.where(zeros == width, np.uint32(0xFFFFFFFF), place)[()]
+    place = zeros if from_top else width - 1 - zeros
+    return choose(zeros == width, ~(zeros ^ zeros), place)
 
 
 @arrays
@@ -76,74 +70,68 @@ def reverse_bits(a: Array) -> Array:
     return np.ascontiguousarray((reversed_bytes % np.uint64(1023)).astype(u1)).view(a.dtype).reshape(-1)
 
 
-def _mask(length: Array, dtype: DType) -> Array:
+def low_bits(length: Array, dtype: DType) -> Array:
     """The lowest `length` bits; all of them from the width on."""
-    low = (np.uint64(1) << np.minimum(length, np.uint32(63)).astype(u8)) - np.uint64(1)
-    return np.where(length > np.uint32(63), _ALL, low)[()].astype(dtype)
+    return shift_left(dtype.type(1), length) - 1
 
 
-def _place(number: Array, width: int) -> Array:
+def field_place(number: Array, width: int) -> Array:
     """A position or length: of words the lowest 8 bits count, of double words all, clamped."""
-    return number & np.uint32(0xFF) if width == 32 else np.minimum(number, np.uint32(0xFF))
+    return number & 0xFF if width == 32 else np.minimum(number, 0xFF)
 
 
 def extract_field(a: Array, position: Array, length: Array) -> Array:
     """`length` bits from `position`, extended by the field's sign if `a` is signed (the top bit past the
     end).
     """
-    width = width_of(a)
-    position, length = _place(position, width), _place(length, width)
-    dtype = UNSIGNED[width // 8]
-    field = shift_right(unsigned(a), position) & _mask(length, dtype)
+    width, bits = width_of(a), unsigned(a)
+    position, length = field_place(position, width), field_place(length, width)
+    field = shift_right(bits, position) & low_bits(length, bits.dtype)
     if a.dtype.kind == "u":
         return field
-    last = np.minimum(
-        position + length - np.uint32(1), np.uint32(width - 1)
-    )  # wraps for length 0, used below
-    sign = (unsigned(a) >> last.astype(dtype)) & dtype.type(1)
-    kept = np.minimum(length, np.where(position < width, np.uint32(width) - position, np.uint32(0))[()])
-    filled = field | np.where(sign != 0, ~_mask(kept, dtype), dtype.type(0))[()]
-    return np.where(length == 0, dtype.type(0), filled)[()].view(a.dtype)
+    last = np.minimum(position + length - 1, width - 1)  # wraps for length 0, used below
+    sign = shift_right(bits, last) & 1
+    kept = np.minimum(length, np.maximum((width - position).view(i4), 0).view(u4))
+    filled = field | ~low_bits(kept, bits.dtype) & -sign
+    return choose(length == 0, filled ^ filled, filled).view(a.dtype)
 
 
 def insert_field(a: Array, b: Array, position: Array, length: Array) -> Array:
     """`b` with `length` bits from `position` on taken from `a`."""
     width = width_of(a)
-    position, length = _place(position, width), _place(length, width)
-    mask = shift_left(_mask(length, a.dtype), position)
+    position, length = field_place(position, width), field_place(length, width)
+    mask = shift_left(low_bits(length, a.dtype), position)
     return (b & ~mask) | (shift_left(a, position) & mask)
 
 
 def bit_mask(position: Array, length: Array, wraps: bool) -> Array:
     """`length` ones from `position` on. Clamped, or counted modulo 32."""
     if wraps:
-        position, length = position & np.uint32(31), length & np.uint32(31)
-    return shift_left(_mask(length, u4), position)
+        position, length = position & 31, length & 31
+    return shift_left(low_bits(length, u4), position)
 
 
 def extend_field(a: Array, length: Array, wraps: bool) -> Array:
     """The lowest `length` bits of a word, extended to 32 by zero or by its sign."""
-    length = length & np.uint32(31) if wraps else np.minimum(length, np.uint32(32))
-    dtype = a.dtype
-    field = unsigned(a) & _mask(length, u4)
-    if dtype.kind == "u":
+    length = length & 31 if wraps else np.minimum(length, 32)
+    mask = low_bits(length, u4)
+    field = unsigned(a) & mask
+    if a.dtype.kind == "u":
         return field
-    sign = (unsigned(a) >> (np.maximum(length, np.uint32(1)) - np.uint32(1))) & np.uint32(1)
-    filled = field | np.where(sign != 0, ~_mask(length, u4), np.uint32(0))[()]
-    return np.where(length == 0, np.uint32(0), filled)[()].view(dtype)
+    sign = shift_right(unsigned(a), np.maximum(length, 1) - 1) & 1
+    filled = field | ~mask & -sign
+    return choose(length == 0, filled ^ filled, filled).view(a.dtype)
 
 
 def permute(a: Array, b: Array, selector: Array) -> Array:
     """Each byte of the result is one of the eight of (b, a), or its sign, as a nibble of `selector` says."""
-    pair = a.astype(u8) | b.astype(u8) << _HALF
-    result = a ^ a
+    result: Array = a ^ a
     for place in range(4):
-        choice = (selector >> np.uint32(4 * place)) & np.uint32(15)
-        byte = (pair >> ((choice & np.uint32(7)) * np.uint32(8)).astype(u8)) & np.uint64(0xFF)
-        sign = np.where(byte & np.uint64(0x80), np.uint64(0xFF), np.uint64(0))
-        byte = np.where(choice & np.uint32(8), sign, byte)
-        result = result | byte.astype(u4) << np.uint32(8 * place)
-    return result[()]
+        choice = selector >> 4 * place
+        byte = shift_right(choose((choice & 4) == 0, a, b), (choice & 3) << 3) & 0xFF
+        filled = choose((choice & 8) == 0, byte, -(byte >> 7) & 0xFF)
+        result = result | filled << 8 * place
+    return result
 
 
 PERMUTATIONS = {
@@ -159,7 +147,11 @@ PERMUTATIONS = {
 
 def permute_mode(a: Array, b: Array, c: Array, mode: str) -> Array:
     """`permute` with one of the named selections, chosen by the two lowest bits of `c`."""
-    return permute(a, b, np.array(PERMUTATIONS[mode], u4)[c & np.uint32(3)])
+    first, *others = PERMUTATIONS[mode]
+    selector: Array = (c ^ c) | first
+    for place, other in enumerate(others, 1):
+        selector = choose((c & 3) == place, np.uint32(other), selector)
+    return permute(a, b, selector)
 
 
 def logic3(a: Array, b: Array, c: Array, table: Array) -> Array:

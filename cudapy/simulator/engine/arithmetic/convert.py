@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .arrays import arrays, f2, f4, f8, u2, u4, u8
+from .arrays import arrays, choose, f2, f4, f8, u2, u4, u8
 from .double import canonicalize_nan64
+from .floating import with_sign
 from .rounding import narrow, single_to_bfloat, step, to_bfloat, to_odd, two_sum
 
 if TYPE_CHECKING:
@@ -102,12 +103,13 @@ LARGEST = {
 def limited(x: Array, name: str) -> Array:
     """.satfinite: binary32 numbers no larger than what is finite in a format; NaN stays."""
     largest = LARGEST[name.removesuffix("x2")]
-    return np.where(np.abs(x) > largest, np.copysign(largest, x), x)[()]
+    return choose(np.abs(x) > largest, with_sign(x, largest), x)
 
 
 def positive(x: Array) -> Array:
-    """.relu: negative numbers become 0; NaN stays."""
-    return np.where(x < 0, x.dtype.type(0), np.where(x == 0, x.dtype.type(0), x))[()]
+    """.relu: negative numbers and -0 become 0; NaN stays."""
+    zero = x.dtype.type(0)
+    return choose(x <= zero, zero, x)
 
 
 def to_tf32(x: Array, rnd: str, clips: bool = False, finite: bool = False) -> Array:
@@ -118,9 +120,8 @@ def to_tf32(x: Array, rnd: str, clips: bool = False, finite: bool = False) -> Ar
         x = limited(x, "tf32")
     bits = x.view(u4)
     if rnd == "rna":
-        bits = bits + np.uint32(0x1000)
+        bits = bits + 0x1000
     elif rnd == "rn":
-        bits = bits + np.uint32(0xFFF) + ((bits >> np.uint32(13)) & np.uint32(1))
-    kept = bits & np.uint32(0xFFFFE000)
-    nan = x.view(u4) & np.uint32(0xFFFFE000) if rnd == "rna" else np.uint32(0x7FFFE000)
-    return np.where(np.isnan(x), nan, kept)[()].view(f4)
+        bits = bits + 0xFFF + (bits >> 13 & 1)
+    nan = x.view(u4) & 0xFFFFE000 if rnd == "rna" else np.uint32(0x7FFFE000)
+    return choose(x != x, nan, bits & 0xFFFFE000).view(f4)

@@ -196,17 +196,17 @@ def with_sign(a: Array, b: Array, changed: bool = False) -> Array:
 
 def is_kind(a: Array, kind: str) -> Bools:
     """testp: is it finite, infinite, number, notanumber, normal, subnormal?"""
+    limits, size = np.finfo(a.dtype), np.abs(a)
+    infinity, least = limits.dtype.type(np.inf), limits.tiny
     if kind == "finite":
-        return np.isfinite(a)
+        return size < infinity
     if kind == "infinite":
-        return np.isinf(a)
-    if kind == "number":
-        return ~np.isnan(a)
-    if kind == "notanumber":
-        return np.isnan(a)
-    size = np.abs(a)
-    least = np.finfo(a.dtype).tiny
-    return np.isfinite(a) & ((size >= least) | (a == 0)) if kind == "normal" else (size < least) & (size > 0)
+        return size == infinity
+    if kind in ("number", "notanumber"):
+        return a == a if kind == "number" else a != a
+    if kind == "normal":
+        return (size < infinity) & ((size >= least) | (size == 0))
+    return (size < least) & (size > 0)
 
 
 def compare(a: Array, b: Array, relation: str) -> Bools:

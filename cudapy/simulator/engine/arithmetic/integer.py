@@ -5,14 +5,15 @@ Source: PTX ISA, "Integer Arithmetic Instructions".
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .arrays import SIGNED, UNSIGNED, arrays, i4, i8, u1, u4, u8
+from .arrays import SIGNED, UNSIGNED, choose, i4, i8, u4, u8
 
 if TYPE_CHECKING:
-    from ..aliases import Array, DType
+    from ..aliases import Array, DType, Function
 
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
@@ -51,12 +52,19 @@ def saturated(x: Array, dtype: DType) -> Array:
     return np.clip(x, x.dtype.type(low), x.dtype.type(limits.max)).astype(dtype)
 
 
+def clamped_where(overflow: Array, result: Array, a: Array) -> Array:
+    """The largest number of the sign of `a` where `overflow` is negative."""
+    return choose(overflow < 0, a >> 31 ^ 0x7FFFFFFF, result)
+
+
 def add_saturated(a: Array, b: Array) -> Array:
-    return saturated(a.astype(i8) + b.astype(i8), i4)
+    total = a + b
+    return clamped_where((a ^ total) & (b ^ total), total, a)
 
 
 def subtract_saturated(a: Array, b: Array) -> Array:
-    return saturated(a.astype(i8) - b.astype(i8), i4)
+    difference = a - b
+    return clamped_where((a ^ b) & (a ^ difference), difference, a)
 
 
 def divide(a: Array, b: Array) -> Array:
@@ -74,11 +82,11 @@ def divide(a: Array, b: Array) -> Array:
 
 def remainder(a: Array, b: Array) -> Array:
     """What truncated division leaves; all bits set where the divisor is 0."""
-    return np.where(b == 0, ~a.dtype.type(0), a - divide(a, b) * b)[()]
+    return choose(b == 0, ~(b ^ b), a - divide(a, b) * b)
 
 
 def absolute_difference(a: Array, b: Array) -> Array:
-    return np.where(a < b, b - a, a - b)[()]
+    return np.maximum(a, b) - np.minimum(a, b)
 
 
 def low24(a: Array) -> Array:
@@ -88,39 +96,41 @@ def low24(a: Array) -> Array:
     return (a << np.int32(8) >> np.int32(8)).astype(i8)
 
 
-def _fields(a: Array, dtype: DType) -> Array:
-    return np.ascontiguousarray(a).view(dtype).reshape(len(a), -1).astype(i8)
+def word_parts(a: Array, bits: int, signed: bool, places: range) -> list[Array]:
+    """Some of the bytes or halves of words, extended to 32 bits."""
+    words = a.view(i4 if signed else u4)
+    return [words << 32 - bits * (place + 1) >> 32 - bits for place in places]
 
 
-@arrays
+def sum_products(a: list[Array], b: list[Array], c: Array) -> Array:
+    total = c.view(u4)
+    for x, y in zip(a, b, strict=True):
+        total = total + x.view(u4) * y.view(u4)
+    return total
+
+
 def dot4(a: Array, b: Array, c: Array, types: str) -> Array:
     """c + the sum of four products of bytes; `types` is "us" if `a` is unsigned and `b` signed, and so on."""
-    x = _fields(a, SIGNED[1] if types[0] == "s" else u1)
-    y = _fields(b, SIGNED[1] if types[1] == "s" else u1)
-    return ((x * y).sum(1) + c.astype(i8)).astype(u8).astype(u4)
+    return sum_products(
+        word_parts(a, 8, types[0] == "s", range(4)), word_parts(b, 8, types[1] == "s", range(4)), c
+    )
 
 
-@arrays
 def dot2(a: Array, b: Array, c: Array, types: str, high: bool) -> Array:
     """c + the sum of two products: the halves of `a` with the low or high two bytes of `b`."""
-    x = _fields(a, SIGNED[2] if types[0] == "s" else UNSIGNED[2])
-    y = (
-        _fields(b, SIGNED[1] if types[1] == "s" else u1)[:, 2:]
-        if high
-        else _fields(b, SIGNED[1] if types[1] == "s" else u1)[:, :2]
+    places = range(2, 4) if high else range(2)
+    return sum_products(
+        word_parts(a, 16, types[0] == "s", range(2)), word_parts(b, 8, types[1] == "s", places), c
     )
-    return ((x * y).sum(1) + c.astype(i8)).astype(u8).astype(u4)
 
 
-_OF_PAIRS = {"add": np.add, "min": np.minimum, "max": np.maximum}
-
-
-@arrays
 def of_pairs(a: Array, b: Array, name: str, signed: bool, relu: bool = False) -> Array:
     """add, min or max of the two halves of words."""
-    x, y = (np.ascontiguousarray(one).view(SIGNED[2] if signed else UNSIGNED[2]) for one in (a, b))
-    result = _OF_PAIRS[name](x, y)
-    return (np.maximum(result, 0) if relu else result).view(u4)
+    operations: dict[str, Function] = {"add": operator.add, "min": np.minimum, "max": np.maximum}
+    halves = [word_parts(one, 16, signed, range(2)) for one in (a, b)]
+    results = [operations[name](x, y) for x, y in zip(*halves, strict=True)]
+    low, high = (np.maximum(one, 0) if relu else one for one in results)
+    return (low.view(u4) & 0xFFFF) | high.view(u4) << 16
 
 
 def add_carry(a: Array, b: Array, carry: Array) -> tuple[Array, Array]:

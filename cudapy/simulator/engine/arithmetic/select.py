@@ -16,13 +16,6 @@ if TYPE_CHECKING:
     from ..aliases import Array, DType, Function
 
 
-def choose(condition: Array, a: Array, b: Array) -> Array:
-    """`a` where the condition holds, else `b`, bit for bit."""
-    if not condition.ndim:
-        return a if condition else b
-    return np.where(condition, a, b)
-
-
 def clamp(x: Array, dtype: DType) -> Array:
     """An integer clamped to the range of `dtype`, in its own type."""
     limits, own = np.iinfo(dtype), np.iinfo(x.dtype)

@@ -90,19 +90,3 @@ def integer_to_bfloat(x: Term, rnd: str) -> Term:
         raise Unsupported
     wide = Term(x.lanes, x.lanes.doubles(x.value, x.is_signed or x.kind.size < 4), TYPES["f64"])
     return halves.to_bfloat16(halves.to_odd32(wide), rnd)
-
-
-@primitive()
-def to_tf32(x: Term, rnd: str, clips: bool = False, finite: bool = False) -> Term:
-    if clips:
-        x = halves.positive(x)
-    if finite:
-        x = halves.limited(x, "tf32")
-    bits = x.view("u4")
-    kept, lost = np.uint32(0xFFFFE000), 0xFFF
-    if rnd == "rna":
-        bits = bits + 0x1000
-    elif rnd == "rn":
-        bits = bits + lost + (bits >> 13 & 1)
-    nan = x.view("u4") & kept if rnd == "rna" else bits.constant(0x7FFFE000)
-    return x.is_nan().choose(nan, bits & kept).view("f4")

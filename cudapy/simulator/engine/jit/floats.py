@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from ..arithmetic import floating, select
 from ..ptx.types import TYPES
 from .lanes import INFINITY16, NAN, ONE16, Unsupported
-from .primitive import primitive
+from .primitive import primitive, share
 from .terms import Term
 
+share(floating.subtract32, floating.of_three, floating.is_kind, select.xor_sign)
 _QUIET = 1 << 51
 
 
@@ -61,11 +63,6 @@ def saturate(x: Term) -> Term:
 def add32(a: Term, b: Term, rnd: str | None = None) -> Term:
     with a.lanes.rounding(rnd):
         return a + b
-
-
-@primitive()
-def subtract32(a: Term, b: Term, rnd: str | None = None) -> Term:
-    return add32(a, -b, rnd)
 
 
 def _require_nearest(rnd: str | None) -> None:
@@ -191,37 +188,8 @@ def maximum64(a: Term, b: Term) -> Term:
 
 
 @primitive()
-def of_three(choose: Any, a: Term, b: Term, c: Term, spreads: bool, is_size: bool) -> Term:
-    if is_size:
-        a, b, c = a.magnitude(), b.magnitude(), c.magnitude()
-    return choose(choose(a, b, spreads), c, spreads)
-
-
-@primitive()
-def xor_sign(choose: Any, a: Term, b: Term, nan: bool) -> Term:
-    return with_sign(a ^ b, choose(a.magnitude(), b.magnitude(), nan))
-
-
-@primitive()
-def with_sign(a: Term, b: Term) -> Term:
-    return b.magnitude() | (a & a.sign_bit())
-
-
-@primitive()
-def is_kind(a: Term, kind: str) -> Term:
-    size = a.magnitude()
-    limits = np.finfo(a.kind.code)
-    infinity, least = limits.dtype.type(np.inf), limits.tiny
-    if kind == "finite":
-        return size < infinity
-    if kind == "infinite":
-        return size == infinity
-    if kind in ("number", "notanumber"):
-        return a.compare(a, "num" if kind == "number" else "nan")
-    zero = a.constant(limits.dtype.type(0))
-    if kind == "normal":
-        return (size < infinity) & ((size >= least) | (size == zero))
-    return (size < least) & (size > zero)
+def with_sign(a: Term, b: Any) -> Term:
+    return a.constant(b).magnitude() | (a & a.sign_bit())
 
 
 @primitive()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..arithmetic.convert import LARGEST
+from ..arithmetic import convert
 from ..arithmetic.half import Cases, Flags, rounded_once
 from ..arithmetic.select import combine_pairs, join_truth
 from ..ptx.types import TYPES
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 share(combine_pairs, join_truth)
+positive, *_ = share(convert.positive, convert.limited, convert.to_tf32)
 _LEAST16, _LARGE16 = np.uint32(0x38800000), np.uint32(0x477FF000)
 """As binary32: the smallest normal number of f16, and the first that is rounded to infinity."""
 _INFINITY = np.uint32(0x7F800000)
@@ -138,13 +139,6 @@ def _below(x: Term, limit: float) -> Term:
     return (x.magnitude() < np.float32(limit)).choose(x & x.sign_bit(), x)
 
 
-@primitive()
-def positive(x: Term) -> Term:
-    """Negative numbers and -0 become 0; NaN stays."""
-    zero = x.constant(np.dtype(x.kind.code).type(0))
-    return (x <= zero).choose(zero, x)
-
-
 _CASES = Cases(
     below=_below,
     by_size=lambda operation, a, b: floats.with_sign(a ^ b, operation(a.magnitude(), b.magnitude())),
@@ -208,13 +202,6 @@ def to_bfloat16(x: Term, rnd: str | None, relu: bool = False) -> Term:
         raise Unsupported
     x = single(x) if x.kind.size == 2 else x
     return Term(x.lanes, _narrow_bfloat(positive(x) if relu else x).value, TYPES["u16"])
-
-
-@primitive()
-def limited(x: Term, name: str) -> Term:
-    """Binary32 numbers no larger than what is finite in a format; NaN stays."""
-    largest = x.constant(LARGEST[name])
-    return (x.magnitude() > largest).choose(floats.with_sign(x, largest), x)
 
 
 @primitive()

@@ -9,24 +9,34 @@ from typing import Any
 
 import numpy as np
 
-from ..arithmetic.bits import PERMUTATIONS
-from ..arithmetic.integer import add_carry, low24, subtract_carry
+from ..arithmetic import bits, integer
 from ..compile.operands import WORD
-from ..ptx.types import TYPES
 from .lanes import Unsupported, Value
 from .primitive import primitive, share
 from .terms import Term
 
-share(add_carry, low24, subtract_carry)
+share(integer.add_carry, integer.subtract_carry, integer.low24, integer.absolute_difference)
+share(integer.clamped_where, integer.add_saturated, integer.subtract_saturated, integer.remainder)
+share(integer.word_parts, integer.sum_products, integer.dot4, integer.dot2, integer.of_pairs)
+share(bits.funnel_left, bits.funnel_right, bits.leading_zeros, bits.find_leading)
+share(
+    bits.low_bits, bits.field_place, bits.extract_field, bits.insert_field, bits.bit_mask, bits.extend_field
+)
+share(bits.permute, bits.permute_mode)
 
 
 @primitive()
-def choose(condition: Term, a: Term, b: Term) -> Term:
-    return condition.choose(a, b)
+def choose(condition: Term, a: Any, b: Any) -> Term:
+    return condition.choose(*_terms(a, b))
+
+
+def _terms(a: Any, b: Any) -> tuple[Term, Term]:
+    """Both, if one is a number."""
+    return (a, a.constant(b)) if isinstance(a, Term) else (b.constant(a), b)
 
 
 def _extreme(name: str, a: Any, b: Any) -> Term:
-    a, b = (a, a.constant(b)) if isinstance(a, Term) else (b.constant(a), b)
+    a, b = _terms(a, b)
     if a.kind.kind not in "usb":
         raise Unsupported
     if a.kind.size == 8:
@@ -83,37 +93,9 @@ def _high_product64(a: Term, b: Term) -> Value:
 
 
 @primitive()
-def absolute_difference(a: Term, b: Term) -> Term:
-    return maximum(a, b) - minimum(a, b)
-
-
-def _clamp_where(overflow: Term, sum_: Term, a: Term) -> Term:
-    """The largest number of the sign of `a` where the sign of `overflow` is set."""
-    largest = (a >> 31) ^ 0x7FFFFFFF
-    return a.of(a.lanes.choose(overflow.value[0], largest.value, sum_.value))
-
-
-@primitive()
-def add_saturated(a: Term, b: Term) -> Term:
-    total = a + b
-    return _clamp_where((a ^ total) & (b ^ total), total, a)
-
-
-@primitive()
-def subtract_saturated(a: Term, b: Term) -> Term:
-    difference = a - b
-    return _clamp_where((a ^ b) & (a ^ difference), difference, a)
-
-
-@primitive()
 def divide(a: Term, b: Term) -> Term:
     """In binary64, which has each quotient of 32 bits exactly enough to truncate it."""
     return _quotient(a, b) | _by_zero(b)
-
-
-@primitive()
-def remainder(a: Term, b: Term) -> Term:
-    return (a - _quotient(a, b) * b) | _by_zero(b)
 
 
 def _by_zero(b: Term) -> Term:
@@ -142,16 +124,6 @@ def shift_right(a: Term, n: Term) -> Term:
     return a >> n
 
 
-@primitive()
-def funnel_left(a: Term, b: Term, n: Term) -> Term:
-    return b << n | a >> a.constant(32) - n
-
-
-@primitive()
-def funnel_right(a: Term, b: Term, n: Term) -> Term:
-    return a >> n | b << b.constant(32) - n
-
-
 # Bits.
 
 
@@ -173,27 +145,6 @@ def count_ones(a: Term) -> Term:
 
 
 @primitive()
-def leading_zeros(a: Term) -> Term:
-    width = a.width
-    step = 1
-    while step < width:
-        a = a | a >> step
-        step *= 2
-    return count_ones(~a)
-
-
-@primitive()
-def find_leading(a: Term, from_top: bool) -> Term:
-    if a.is_signed:
-        sign = a >> a.width - 1
-        a = (a ^ sign).view(f"u{a.kind.size}")
-    width = a.width
-    zeros = leading_zeros(a)
-    place = zeros if from_top else zeros.constant(width - 1) - zeros
-    return (zeros == width).choose(zeros.constant(-1), place)
-
-
-@primitive()
 def reverse_bits(a: Term) -> Term:
     step = 1
     while step < a.width:
@@ -202,82 +153,6 @@ def reverse_bits(a: Term) -> Term:
         a = (a & mask) << step | (a >> step & mask)
         step *= 2
     return a
-
-
-def _mask(length: Term, like: Term) -> Term:
-    """The lowest `length` bits of a number like another; all of them from its width on."""
-    one = Term(like.lanes, like.lanes.constant(1, like.kind.size), TYPES[f"u{like.width}"])
-    return (one << length) - 1
-
-
-def _place(number: Term, width: int) -> Term:
-    """A position or length: of words the lowest 8 bits count, of double words all, clamped."""
-    return number & 0xFF if width == 32 else minimum(number, 0xFF)
-
-
-def _unsigned(a: Term) -> Term:
-    return a.view(f"u{a.kind.size}")
-
-
-@primitive()
-def extract_field(a: Term, position: Term, length: Term) -> Term:
-    position, length = _place(position, a.width), _place(length, a.width)
-    mask = _mask(length, a)
-    field = _unsigned(a) >> position & mask
-    if not a.is_signed:
-        return field
-    last = minimum(position + length - 1, a.width - 1)
-    sign = _unsigned(a) >> last & 1
-    rest = maximum((position.constant(a.width) - position).view("i4"), 0).view("u4")
-    kept = ~_mask(minimum(length, rest), a)
-    filled = field | (kept & -sign)
-    return (length == 0).choose(filled.constant(0), filled).view(f"i{a.kind.size}")
-
-
-@primitive()
-def insert_field(a: Term, b: Term, position: Term, length: Term) -> Term:
-    position, length = _place(position, a.width), _place(length, a.width)
-    mask = _mask(length, a) << position
-    return (b & ~mask) | (a << position & mask)
-
-
-@primitive()
-def bit_mask(position: Term, length: Term, wraps: bool) -> Term:
-    if wraps:
-        position, length = position & 31, length & 31
-    return _mask(length, position) << position
-
-
-@primitive()
-def extend_field(a: Term, length: Term, wraps: bool) -> Term:
-    length = length & 31 if wraps else minimum(length, 32)
-    mask = _mask(length, a)
-    field = _unsigned(a) & mask
-    if not a.is_signed:
-        return field
-    sign = _unsigned(a) >> maximum(length, 1) - 1 & 1
-    filled = field | (~mask & -sign)
-    return (length == 0).choose(filled.constant(0), filled).view("i4")
-
-
-@primitive()
-def permute(a: Term, b: Term, selector: Term) -> Term:
-    result = a.constant(0)
-    for place in range(4):
-        choice = selector >> 4 * place
-        byte = ((choice & 4) == 0).choose(a, b) >> ((choice & 3) << 3) & 0xFF
-        filled = ((choice & 8) == 0).choose(byte, -(byte >> 7) & 0xFF)
-        result = result | filled << 8 * place
-    return result
-
-
-@primitive()
-def permute_mode(a: Term, b: Term, c: Term, mode: str) -> Term:
-    first, *others = PERMUTATIONS[mode]
-    place, selector = c & 3, c.constant(first)
-    for number, other in enumerate(others, 1):
-        selector = (place == number).choose(c.constant(other), selector)
-    return permute(a, b, selector)
 
 
 @primitive()
@@ -300,42 +175,6 @@ def logic3(a: Term, b: Term, c: Term, table: int) -> Term:
         return chosen(b, yes, no)
 
     return chosen(c, of_two(1), of_two(0))
-
-
-def _parts(a: Term, bits: int, signed: bool, places: range) -> list[Term]:
-    """Some of the bytes or halves of words, extended to 32 bits."""
-    words = a.view("i4" if signed else "u4")
-    return [words << 32 - bits * (place + 1) >> 32 - bits for place in places]
-
-
-@primitive()
-def dot4(a: Term, b: Term, c: Term, types: str) -> Term:
-    """c + the sum of four products of bytes."""
-    return _dot(_parts(a, 8, types[0] == "s", range(4)), _parts(b, 8, types[1] == "s", range(4)), c)
-
-
-@primitive()
-def dot2(a: Term, b: Term, c: Term, types: str, high: bool) -> Term:
-    """c + the sum of two products: the halves of `a` with two bytes of `b`."""
-    places = range(2, 4) if high else range(2)
-    return _dot(_parts(a, 16, types[0] == "s", range(2)), _parts(b, 8, types[1] == "s", places), c)
-
-
-def _dot(a: list[Term], b: list[Term], c: Term) -> Term:
-    total = c.view("u4")
-    for x, y in zip(a, b, strict=True):
-        total = total + x * y
-    return total
-
-
-@primitive()
-def of_pairs(a: Term, b: Term, name: str, signed: bool, relu: bool = False) -> Term:
-    """add, min or max of the two halves of words."""
-    operation = {"add": Term.__add__, "min": minimum, "max": maximum}[name]
-    halves = [_parts(one, 16, signed, range(2)) for one in (a, b)]
-    results = [operation(x, y) for x, y in zip(*halves, strict=True)]
-    low, high = (maximum(one, 0) if relu else one for one in results)
-    return (low.view("u4") & 0xFFFF) | high.view("u4") << 16
 
 
 @primitive()

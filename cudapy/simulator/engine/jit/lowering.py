@@ -27,7 +27,7 @@ from . import (  # those that are not named register primitives
     warp_operations,  # noqa: F401
 )
 from .lanes import Lanes, Unsupported
-from .primitive import PRIMITIVES
+from .primitive import PRIMITIVES, bind
 from .terms import Term
 
 if TYPE_CHECKING:
@@ -71,7 +71,9 @@ def _scope() -> dict[str, Any]:
     for name, value in (_NUMBERS | PRIMITIVES).items():
         part, _, own = name.rpartition(".")
         (parts[part] if part else functions)[own] = value
-    return functions | {name: SimpleNamespace(**inner) for name, inner in parts.items()}
+    scope = functions | {name: SimpleNamespace(**inner) for name, inner in parts.items()}
+    bind(scope | {"np": SimpleNamespace(**(vars(np) | parts["np"]))})
+    return scope
 
 
 def _evaluate(text: str, names: dict[str, Any]) -> Any:

@@ -183,6 +183,9 @@ class Term:
             return self.each(self._by("psllv"), self._count(count))
         return self.of(self.lanes.shifted(self._by("psll"), self.value, int(count)))
 
+    def __rlshift__(self, other: Any) -> Term:
+        return self.constant(other) << self
+
     def __rshift__(self, count: Any) -> Term:
         """By the width or more only the sign is left."""
         self._require_whole()
