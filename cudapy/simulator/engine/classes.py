@@ -9,7 +9,7 @@ FAULT = "fault"
 RACE, MIXED, SCOPE, FENCE, ACQUIRE, COPY = "race", "mixed", "scope", "fence", "acquire", "copy"
 VOLATILE, WARP, EQUAL = "volatile", "warp", "equal"
 BARRIER, MASK = "barrier", "mask"
-READONLY = "readonly"
+READONLY, LIFETIME = "readonly", "lifetime"
 UNINITIALIZED = "uninitialized"
 
 
@@ -36,6 +36,7 @@ CLASSES = {
     READONLY: FindingClass(
         "races", True, "memory that is only read, by what it is or how it is read, is written"
     ),
+    LIFETIME: FindingClass("races", True, "nothing orders an access before the end of the memory"),
     UNINITIALIZED: FindingClass("uninitialized", True, "bytes that nobody wrote matter"),
 }
 DEFAULT = frozenset(name for name, one in CLASSES.items() if one.by_default)

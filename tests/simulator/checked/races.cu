@@ -18,6 +18,8 @@ __device__ void store(int *p, int value, bool releases)
 #define T ((int)threadIdx.x)
 #define COMPILER asm volatile("" ::: "memory")
 #define B ((int)blockIdx.x)
+#define WAIT(b) asm volatile("{ .reg .pred p; W: mbarrier.try_wait.acquire.cluster.shared::cta.b64 p, [%0], 0;" \
+    " @!p bra W; }" :: "r"(b) : "memory")
 
 KERNEL(shift) { int v = out[T + 1]; if (right) __syncthreads(); out[T] = v; }
 KERNEL(blocks) { if (right) out[64 * B + T] = B; else out[T] = B; }
@@ -457,4 +459,34 @@ KERNEL(store_to_a_parameter)
     int *p = right ? data : (int *)at;
     if (T == 0) asm volatile("st.u32 [%0], 7;" :: "l"(p) : "memory");
     out[T] = T;
+}
+KERNEL(exits_while_it_is_read)
+{
+    __shared__ int s[32];
+    s[T] = T;
+    unsigned at = __cvta_generic_to_shared(s + T), there, v;
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(at), "r"(B ^ 1));
+    asm volatile("barrier.cluster.arrive; barrier.cluster.wait;" ::: "memory");
+    asm volatile("ld.shared::cluster.u32 %0, [%1];" : "=r"(v) : "r"(there) : "memory");
+    if (right) asm volatile("barrier.cluster.arrive; barrier.cluster.wait;" ::: "memory");
+    out[32 * B + T] = v;
+}
+KERNEL(exits_near_an_arrival)  // block 1 frees what block 0 has filled
+{
+    __shared__ unsigned long long full, freed;
+    __shared__ int s[32];
+    unsigned f = __cvta_generic_to_shared(&full), e = __cvta_generic_to_shared(&freed), there;
+    if (T == 0) asm volatile("mbarrier.init.shared.b64 [%0], 32; mbarrier.init.shared.b64 [%1], 32;" :: "r"(f), "r"(e) : "memory");
+    asm volatile("fence.mbarrier_init.release.cluster; barrier.cluster.arrive; barrier.cluster.wait;" ::: "memory");
+    unsigned other = B ^ 1, at = B == 0 ? f : e;
+    if (B == 0) {
+        unsigned data_there;
+        asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(data_there) : "r"((unsigned)__cvta_generic_to_shared(s + T)), "r"(other));
+        asm volatile("st.shared::cluster.u32 [%0], %1;" :: "r"(data_there), "r"(T) : "memory");
+    }
+    if (B == 1) { WAIT(f); out[T] = s[T ^ 1]; }
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(at), "r"(other));
+    asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" :: "r"(there) : "memory");
+    if (B == 0 && right) WAIT(e);
+    if (B == 0) for (int k = 0; k < 2000; ++k) *(volatile int *)(out + 64 + T) = k;
 }

@@ -65,13 +65,15 @@ PAIRS = {
     "divided": (1, 64, "", "A barrier (0) in divergent code"),
     "not_in_the_mask": (1, 32, "", "A warp operation by a thread outside of its mask"),
     "read_before_shuffle": (1, 32, "__global__ memory (read after write)", "no barrier"),
+    "exits_while_it_is_read": (2, 32, "", "nothing orders it before block (0,0,0) exits"),
+    "exits_near_an_arrival": (2, 32, "", "exited"),
     "store_to_a_constant": (1, 32, "", "Write to __constant__ memory"),
     "store_to_a_parameter": (1, 32, "", "Write to the parameters of a kernel"),
     "read_only_while_written": (1, 64, "", "Read of what the kernel has written, as read-only"),
     "read_only_one_for_all": (1, 64, "", "write in read_only_one_for_all"),
     "restricted": (1, 64, "", "no thread writes it while the kernel runs"),
 }
-CLUSTERS = {"neighbour_in_a_cluster": 2}
+CLUSTERS = dict.fromkeys(("neighbour_in_a_cluster", "exits_while_it_is_read", "exits_near_an_arrival"), 2)
 """Blocks of a cluster, of kernels that have some."""
 
 

@@ -65,6 +65,7 @@ class BarrierSync:
         if self._batch.races is not None:
             early = lanes[self._have_met[lanes]]
             self._left_early[self._threads.blocks[early]] = early
+            self._batch.races.left(lanes)
         if not self._barriers.is_idle:
             self._release()
         if self._cluster_barriers is not None:
