@@ -90,6 +90,14 @@ REFUSED = {
         kernel(".reg .b32 %r<9>; wmma.store.d.sync.aligned.row.m16n16k16.shared.s32 [0], {%r1, %r2}, 16;"),
         "8 registers are expected for 256 elements of s32",
     ),
+    "the negation of a number": (kernel(".reg .f64 %g<2>; add.f64 %g1, !%g1, 0d0;"), "type f64 is expected"),
+    "128 bits of an address": (
+        kernel(".local .b8 l[16]; .reg .b128 %q<2>; atom.global.exch.b128 %q1, [p], l;"),
+        "l is an address",
+    ),
+    "a barrier nowhere": (
+        kernel(".reg .b64 %d<2>; mbarrier.arrive_drop.noComplete.b64 %d1;"), "an operand is missing"
+    ),
     "a long line": (kernel(")" + "x" * 9999 + ";"), r"what is .\)xxx"),
     "long name": (f"{HEAD}.extern .shared .align{'F' * 5000} .b8 x[];", "declare"),
 }  # fmt: skip

@@ -92,7 +92,7 @@ class Operands(abc.ABC, Generic[V]):
             return self.special(operand.name, kind)
         if isinstance(operand, (Integer, Float)):
             return self.constant_bits(_bits(operand, kind), kind)
-        if isinstance(operand, Negation):
+        if isinstance(operand, Negation) and kind.kind == "p":
             return self.inverted(self.read(operand.operand, kind))
         if isinstance(operand, Symbol):
             return self._symbol(operand, kind)
@@ -146,7 +146,7 @@ class Operands(abc.ABC, Generic[V]):
         return self.inverted(value) if instruction.negated else value
 
     def _symbol(self, operand: Symbol, kind: Type) -> V:
-        if kind.size < 4 or kind.kind in "fp":
+        if kind.size not in (4, 8) or kind.kind in "fp":
             raise PTXError(f"{operand.name} is an address")
         resolved, offset = self.function.resolve(operand.name), operand.offset
         if isinstance(resolved, int):

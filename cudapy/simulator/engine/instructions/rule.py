@@ -281,6 +281,8 @@ class Rule:
                     raise PTXError("an address and a vector in brackets are expected")
                 found += zip(slot.place, operand.items, strict=True)
             elif slot is not _REST:
+                if not operands and slot.optional is None:
+                    raise PTXError("an operand is missing")
                 found.append((slot, operands.pop(0) if operands else None))
         return destination, found
 
