@@ -16,8 +16,8 @@ from ...nvjitlink import nvJitLinkInputType as Kind
 from ..refused import Refused
 from . import device_runtime
 from . import images as code
-from .compiler import Watched
 from .linker import PROVIDED, together
+from .watched import Watched
 
 ADDRESS = ctypes.c_void_p
 LTO = (b"-lto", b"--link-time-opt")

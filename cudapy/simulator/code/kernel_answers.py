@@ -11,6 +11,7 @@ from ..._types.runtime.enums import cudaError_t
 from ..devices.device import cuDriverGetVersion, devices
 from ..devices.occupancy import blocks_per_multiprocessor
 from ..engine import Answers
+from ..graphs import device_launch
 
 if TYPE_CHECKING:
     from .. import engine
@@ -43,14 +44,10 @@ class KernelAnswers(Answers):
         return self._refusal(self._of(function), grid, block, shared_size)
 
     def graph(self) -> int:
-        from ..graphs.device_launch import current
-
-        return current()
+        return device_launch.current()
 
     def launch_graph(self, graph: int, stream: int) -> int:
-        from ..graphs.device_launch import launch
-
-        return launch(graph, stream)
+        return device_launch.launch(graph, stream)
 
     def error(self, code: int) -> tuple[str, str]:
         name = cudaError_t(code).name

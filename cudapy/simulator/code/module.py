@@ -9,18 +9,19 @@ from ..._types.driver.enums import CUfunction_attribute as Attribute
 from ..._types.driver.enums import CUjit_option
 from .. import engine
 from ..addresses import Pointer
-from ..devices.context import Context, owner
+from ..devices.context import Context, OfContext, owner
 from ..handles import Object, find
 from ..library import provides
 from ..memory.allocations import Block, blocks, not_in_capture, table
 from ..refused import Refused, invalid
-from ..textures.references import REFERENCES, SurfaceReference, TextureReference
 from . import images as code
 from .images import Code, Options
 from .targets import check_target
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..devices.device import Device
     from .kernel_library import Library
 
@@ -29,7 +30,11 @@ lock = threading.RLock()
 """Held where something is made that is there once: a library's module in a context, a kernel."""
 
 
-class Module(Object):
+references: dict[str, Callable[[Context, int], Any]] = {}
+"""What makes a reference that PTX declares, "texture" or "surface", at an address; `textures` enters it."""
+
+
+class Module(OfContext):
     """Code in a context."""
 
     noun = "module"
@@ -50,7 +55,7 @@ class Module(Object):
         self.functions: dict[str, Function] = {}
         self.variables = {name: one for name, one in self.engine.globals.items() if not one.reference}
         self.references = {
-            name: REFERENCES[one.reference](context, one.address)
+            name: references[one.reference](context, one.address)
             for name, one in self.engine.globals.items()
             if one.reference
         }
@@ -82,7 +87,7 @@ class Module(Object):
             raise Refused("CUDA_ERROR_NOT_FOUND", f"the module has no {'managed ' * managed}variable {key!r}")
         return found.address, found.size
 
-    def reference(self, name: bytes | None, cls: type[TextureReference | SurfaceReference]) -> int:
+    def reference(self, name: bytes | None, cls: type[Object]) -> int:
         """The handle of a texture or surface reference. Raises Refused."""
         key = (name or b"").decode(errors="replace")
         found = self.references.get(key)
@@ -246,13 +251,3 @@ def cuModuleEnumerateFunctions(functions: Pointer, numFunctions: int, mod: int) 
 @provides("driver")
 def cuModuleGetGlobal_v2(hmod: int, name: bytes | None) -> tuple[int, int]:
     return find(hmod, Module).variable(name)
-
-
-@provides("driver")
-def cuModuleGetTexRef(hmod: int, name: bytes | None) -> int:
-    return find(hmod, Module).reference(name, TextureReference)
-
-
-@provides("driver")
-def cuModuleGetSurfRef(hmod: int, name: bytes | None) -> int:
-    return find(hmod, Module).reference(name, SurfaceReference)

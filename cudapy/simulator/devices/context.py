@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..streams.event import Event
+    from ..streams.stream import Stream
 
 SCHED = int(CUctx_flags.CU_CTX_SCHED_MASK)
 FLAGS = int(CUctx_flags.CU_CTX_FLAGS_MASK)
@@ -43,14 +44,18 @@ _LONGEST_END = 60.0
 """Seconds that a checked program waits at its end for each stream."""
 
 
+at_end: list[Callable[[Context], object]] = []
+"""What else the end of a context means: entered by modules that know contexts; the last is called first."""
+
+
 class Context(Object, Faults):
     """One context, its streams and what it owns."""
 
     noun = "context"
+    stream: type[Stream]
+    """The class of its streams, which its module enters."""
 
     def __init__(self, device: devices.Device, flags: int, is_primary: bool = False) -> None:
-        from ..streams.stream import Stream
-
         super().__init__()
         Faults.__init__(self)
         self.device = device
@@ -62,7 +67,7 @@ class Context(Object, Faults):
         self.limits = dict(LIMITS)
         self.cache_config = int(CUfunc_cache.CU_FUNC_CACHE_PREFER_NONE)
         self.peers: set[Context] = set()
-        self.legacy = Stream(self, 0, 0, handle=1)
+        self.legacy = self.stream(self, 0, 0, handle=1)
         self.streams: list[Stream] = []
         self._own: dict[int, Stream] = {}
         self.parts: list[Context] = []  # contexts with some of the multiprocessors
@@ -74,11 +79,9 @@ class Context(Object, Faults):
 
     def own_stream(self) -> Any:
         """The default stream of the thread that asks."""
-        from ..streams.stream import Stream
-
         thread = threading.get_ident()
         if thread not in self._own:
-            self._own[thread] = Stream(self, 0, 0, handle=2)
+            self._own[thread] = self.stream(self, 0, 0, handle=2)
         return self._own[thread]
 
     @property
@@ -141,22 +144,21 @@ class Context(Object, Faults):
 
     def destroy(self) -> None:
         """End all that the context owns."""
-        from ..code.kernel_library import Library
-        from ..code.module import Module
-        from ..memory.allocations import release_all
-        from ..memory.ipc_memory import forget as forget_opened
-        from ..streams.event import Event
-
         self.drain()
-        forget_opened(self)
-        release_all(self)
-        for cls in (Event, Module, Library):
-            for obj in every(cls):
-                if getattr(obj, "context", None) is self:
-                    obj.forget()
+        for action in reversed(at_end):
+            action(self)
+        for obj in every(OfContext):
+            if obj.context is self:
+                obj.forget()
         for stream in list(self.streams):
             stream.forget()
         self.forget()
+
+
+class OfContext(Object):
+    """What ends with its context: an event or a module."""
+
+    context: Context
 
 
 class _Stack(threading.local):
@@ -275,33 +277,6 @@ def cuCtxDestroy_v2(ctx: int) -> None:
         _stack.contexts.pop()
 
 
-@provides("driver")
-def cuCtxAttach(flags: int) -> int:
-    if flags:
-        raise invalid(f"the flags are {flags:#x}, and have to be 0")
-    context = current(faulty=True)
-    if context.is_primary:
-        context.retained += 1
-    else:
-        context.attached += 1
-    return context.handle
-
-
-@provides("driver")
-def cuCtxDetach(ctx: int) -> None:
-    from .primary import cuDevicePrimaryCtxRelease_v2
-
-    context = get(ctx)
-    if top() is not context:
-        raise Refused("CUDA_ERROR_INVALID_CONTEXT", "the context is not current on this thread")
-    if context.is_primary:
-        cuDevicePrimaryCtxRelease_v2(context.device.ordinal)
-    elif context.attached:
-        context.attached -= 1
-    else:
-        cuCtxDestroy_v2(ctx)
-
-
 # -- The stack of a thread ---------------------------------------------------------------------------------
 
 
@@ -364,20 +339,6 @@ def cuCtxSynchronize() -> None:
 @provides("driver")
 def cuCtxSynchronize_v2(ctx: int) -> None:
     given(ctx).synchronize()
-
-
-@provides("driver")
-def cuCtxRecordEvent(hCtx: int, hEvent: int) -> None:
-    from ..streams.event import Event
-
-    given(hCtx).record(find(hEvent, Event))
-
-
-@provides("driver")
-def cuCtxWaitEvent(hCtx: int, hEvent: int) -> None:
-    from ..streams.event import Event
-
-    given(hCtx).wait(find(hEvent, Event))
 
 
 def finish_if_checked() -> None:

@@ -15,6 +15,7 @@ from ..entry_points import Release
 from ..fresh_devices import forgotten
 from ..library import fill_text, provides
 from ..refused import Refused, invalid
+from ..textures.formats import element_size
 from .attributes import attributes
 
 NAME = b"cudapy simulator"
@@ -204,8 +205,6 @@ def cuDeviceGetAttribute(attrib: int, dev: int) -> int:
 
 @provides("driver")
 def cuDeviceGetTexture1DLinearMaxWidth(pformat: int, numChannels: int, dev: int) -> int:
-    from ..textures.array import element_size
-
     size = element_size(pformat, numChannels)
     return device(dev)[Attribute.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH] // size
 

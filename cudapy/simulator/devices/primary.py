@@ -6,9 +6,9 @@ import threading
 
 from ..fresh_devices import forgotten
 from ..library import provides
-from ..refused import Refused
+from ..refused import Refused, invalid
 from . import device as devices
-from .context import Context, checked_flags, find_or_none
+from .context import Context, checked_flags, cuCtxDestroy_v2, current, find_or_none, get, top
 
 _retained: dict[int, Context] = {}
 _lock = threading.RLock()
@@ -83,3 +83,28 @@ def cuDevicePrimaryCtxSetFlags_v2(dev: int, flags: int) -> None:
 def cuDevicePrimaryCtxGetState(dev: int) -> tuple[int, int]:
     device = devices.device(dev)
     return device.primary_flags, int(device.primary is not None)
+
+
+@provides("driver")
+def cuCtxAttach(flags: int) -> int:
+    if flags:
+        raise invalid(f"the flags are {flags:#x}, and have to be 0")
+    context = current(faulty=True)
+    if context.is_primary:
+        context.retained += 1
+    else:
+        context.attached += 1
+    return context.handle
+
+
+@provides("driver")
+def cuCtxDetach(ctx: int) -> None:
+    context = get(ctx)
+    if top() is not context:
+        raise Refused("CUDA_ERROR_INVALID_CONTEXT", "the context is not current on this thread")
+    if context.is_primary:
+        cuDevicePrimaryCtxRelease_v2(context.device.ordinal)
+    elif context.attached:
+        context.attached -= 1
+    else:
+        cuCtxDestroy_v2(ctx)

@@ -13,19 +13,11 @@ import threading
 from collections import deque
 from typing import TYPE_CHECKING
 
-from ..._types.driver.enums import CUgraphInstantiateResult as Instantiated
-from ..code.launching import KernelLaunch
-from ..handles import find
-from ..memory.allocations import blocks
-from ..memory.copies import ARRAY, Copy
-from ..memory.fills import Fill
+from ..handles import Object, find
 from ..refused import Refused
-from .graph import ChildGraph, Graph, Impossible
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from .instance import Exec
 
 TAIL, AT_ONCE, SIBLING = 1 << 56, 2 << 56, 3 << 56
 """cudaStreamGraphTailLaunch and so on: the streams that kernels launch graphs in."""
@@ -34,14 +26,26 @@ MOST = {TAIL: 255, AT_ONCE: 120, SIBLING: 120}
 SUCCESS, INVALID_VALUE, LAUNCH_PENDING_COUNT_EXCEEDED = 0, 1, 69  # cudaError_t
 
 
+class Launchable(Object):
+    """An executable graph, as the kernels that launch it see it."""
+
+    noun = "executable graph"
+
+    def __init__(self, for_kernels: bool) -> None:
+        super().__init__()
+        self.for_kernels = for_kernels
+        self.is_queued = self.is_running = False
+        self.uploaded: Callable[[], None] | None = None  # what kernels launch
+
+
 class Environment:
     """Of a graph that runs, or, without a graph, of a launch by the host."""
 
-    def __init__(self, of: Exec | None = None, parent: Environment | None = None) -> None:
+    def __init__(self, of: Launchable | None = None, parent: Environment | None = None) -> None:
         self.of = of
         self.parent = parent
-        self.children: deque[Exec] = deque()
-        self.tails: deque[Exec] = deque()
+        self.children: deque[Launchable] = deque()
+        self.tails: deque[Launchable] = deque()
         self.launched = 0
 
     def run_children(self) -> None:
@@ -59,7 +63,7 @@ class _Here(threading.local):
 _here = _Here()
 
 
-def run_from_host(of: Exec, action: Callable[[], None]) -> None:
+def run_from_host(of: Launchable, action: Callable[[], None]) -> None:
     """A launch by the host, with all that kernels launch meanwhile."""
     outermost = Environment()
     _run(of, action, outermost)
@@ -71,7 +75,7 @@ def run_children() -> None:
     _here.environment.run_children()
 
 
-def _run(first: Exec, action: Callable[[], None] | None, parent: Environment) -> None:
+def _run(first: Launchable, action: Callable[[], None] | None, parent: Environment) -> None:
     """A graph, and the tail launches that follow it."""
     line = deque([first])
     before = _here.environment
@@ -97,11 +101,9 @@ def current() -> int:
 
 def launch(handle: int, stream: int) -> int:
     """cudaGraphLaunch in a kernel; a cudaError_t."""
-    from .instance import Exec
-
     environment = _here.environment
     try:
-        of = find(handle, Exec)
+        of = find(handle, Launchable)
     except Refused:
         return INVALID_VALUE
     again = of is environment.of and stream == TAIL
@@ -116,35 +118,3 @@ def launch(handle: int, stream: int) -> int:
     (where.tails if stream == TAIL else where.children).append(of)
     of.is_queued = True
     return SUCCESS
-
-
-def check(of: Graph) -> None:
-    """Raise Impossible for a graph that kernels cannot launch."""
-    operations = [node.operation for node in of.nodes]
-    if not any(isinstance(one, (KernelLaunch, Copy, Fill, ChildGraph)) for one in operations):
-        raise Impossible(
-            Instantiated.CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE,
-            "a graph for launches by kernels has a kernel, copy or fill",
-        )
-    for one in operations:
-        if isinstance(one, ChildGraph):
-            check(one.graph)
-        elif isinstance(one, KernelLaunch) and one.context is not of.context:
-            raise Impossible(
-                Instantiated.CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED,
-                "nodes of a graph for launches by kernels are of one context",
-            )
-        elif isinstance(one, Copy) and not _is_on_device(one):  # driver 580 calls this so
-            raise Impossible(
-                Instantiated.CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED,
-                "copies of a graph for launches by kernels are of device memory or page-locked memory",
-            )
-        elif not isinstance(one, (KernelLaunch, Fill, Copy)):
-            raise Impossible(
-                Instantiated.CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED,
-                "a graph for launches by kernels has kernels, fills, copies and child graphs",
-            )
-
-
-def _is_on_device(copy: Copy) -> bool:
-    return all(side.kind != ARRAY and blocks.find(side.start) is not None for side in (copy.dst, copy.src))

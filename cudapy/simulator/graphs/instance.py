@@ -9,8 +9,12 @@ from typing import Any
 from ..._types.driver.enums import CUgraphInstantiateResult as Instantiated
 from ..._types.driver.enums import CUgraphNodeType as Type
 from ..addresses import Pointer
-from ..handles import Object, find
+from ..code.launching import KernelLaunch
+from ..handles import find
 from ..library import provides
+from ..memory.allocations import blocks
+from ..memory.copies import ARRAY, Copy
+from ..memory.fills import Fill
 from ..refused import Refused, invalid
 from ..streams.capture import forbid
 from ..streams.operations import Operation, needed
@@ -43,30 +47,21 @@ def with_bodies(of: Graph) -> list[Graph]:
     return [of, *(inside for body in bodies for inside in with_bodies(body))]
 
 
-class Exec(Object):
+class Exec(device_launch.Launchable):
     """An instance of a graph: operations of its own, by the nodes that they come from."""
 
-    noun = "executable graph"
-
     def __init__(self, graph: Graph, flags: int) -> None:
-        super().__init__()
+        super().__init__(for_kernels=bool(flags & FOR_KERNELS))
         self.flags = flags & ~UPLOAD
         self.context = graph.context
         self.operations = {one: one.operation.clone() for one in graph.ordered()}
         self.after = {one: list(one.after) for one in graph.nodes}
         self.off: set[Node] = set()
         self.conditionals = [value for inside in with_bodies(graph) for value in inside.conditionals]
-        self.is_queued = self.is_running = False  # by kernels
-        self.uploaded: Callable[[], None] | None = None  # what kernels launch
         self.last: Any = None
         self.lock = threading.Lock()  # launches of one instance follow each other
         self.kept: dict[UserObject, int] = {}
         self.keep(graph.kept)
-
-    @property
-    def for_kernels(self) -> bool:
-        """Whether kernels may launch it."""
-        return bool(self.flags & FOR_KERNELS)
 
     def upload(self) -> None:
         """From now on kernels launch it as it is."""
@@ -157,6 +152,38 @@ class Exec(Object):
                 operation.announce()
 
 
+def check_for_kernels(of: Graph) -> None:
+    """Raise Impossible for a graph that kernels cannot launch."""
+    operations = [node.operation for node in of.nodes]
+    if not any(isinstance(one, (KernelLaunch, Copy, Fill, ChildGraph)) for one in operations):
+        raise Impossible(
+            Instantiated.CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE,
+            "a graph for launches by kernels has a kernel, copy or fill",
+        )
+    for one in operations:
+        if isinstance(one, ChildGraph):
+            check_for_kernels(one.graph)
+        elif isinstance(one, KernelLaunch) and one.context is not of.context:
+            raise Impossible(
+                Instantiated.CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED,
+                "nodes of a graph for launches by kernels are of one context",
+            )
+        elif isinstance(one, Copy) and not _is_on_device(one):  # driver 580 calls this so
+            raise Impossible(
+                Instantiated.CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED,
+                "copies of a graph for launches by kernels are of device memory or page-locked memory",
+            )
+        elif not isinstance(one, (KernelLaunch, Fill, Copy)):
+            raise Impossible(
+                Instantiated.CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED,
+                "a graph for launches by kernels has kernels, fills, copies and child graphs",
+            )
+
+
+def _is_on_device(copy: Copy) -> bool:
+    return all(side.kind != ARRAY and blocks.find(side.start) is not None for side in (copy.dst, copy.src))
+
+
 def executable(handle: int) -> Exec:
     """The instance with this handle. Raises Refused."""
     return find(handle, Exec, "CUDA_ERROR_INVALID_VALUE")
@@ -170,7 +197,7 @@ def cuGraphInstantiateWithFlags(hGraph: int, flags: int) -> int:
     if flags & FOR_KERNELS:
         if flags & AUTO_FREE:
             raise invalid("a graph for launches by kernels frees nothing by itself")
-        device_launch.check(of)
+        check_for_kernels(of)
     forbid()
     used = {id(condition.value) for inside in with_bodies(of) for condition in conditions(inside)}
     if any(id(value) not in used for inside in with_bodies(of) for value in inside.conditionals):

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..._ffi.rounding import round_up
 from .. import immortal
-from ..devices.context import Context, find_or_none, owner, top
+from ..devices.context import Context, at_end, find_or_none, owner, top
 from ..devices.device import devices
 from ..engine import LAZY, POISON, UNDEFINED, Memory
 from ..fresh_devices import BEFORE
@@ -261,6 +261,9 @@ def release_all(context: Context) -> None:
         ):  # those go with what made them
             release(block)
     table.reach_changed()  # what it was answered goes, too
+
+
+at_end.append(release_all)
 
 
 def not_in_capture() -> None:

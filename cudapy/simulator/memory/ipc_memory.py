@@ -7,7 +7,7 @@ import threading
 from typing import Any
 
 from ..._types.driver.structs import CUipcMemHandle
-from ..devices.context import Context, owner
+from ..devices.context import Context, at_end, owner
 from ..devices.device import devices
 from ..library import provides
 from ..refused import Refused, invalid, unsupported
@@ -95,3 +95,6 @@ def forget(context: Context) -> None:
         for data, (block, _) in list(opened.items()):
             if block.context is context:
                 del opened[data]
+
+
+at_end.append(forget)

@@ -21,7 +21,8 @@ from ..handles import find
 from ..library import provides
 from ..refused import invalid, unsupported
 from ..streams.operations import needed
-from ..textures.array import Array, MipmappedArray, checked, element_size, find_array
+from ..textures.array import Array, MipmappedArray, checked, find_array
+from ..textures.formats import element_size
 from ..textures.texture import NORMALIZED, READ_AS_INTEGER, SRGB, SurfaceObject, TextureObject
 
 T = TypeVar("T")

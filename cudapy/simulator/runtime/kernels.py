@@ -32,6 +32,7 @@ from ..memory.copies import ARRAY, HOST, Copy
 from ..refused import Refused
 from ..streams.operations import Operation, needed
 from ..textures.array import find_array
+from .calls import Status, of_thread
 from .memory import box, line
 
 
@@ -58,6 +59,21 @@ def cudaLaunchKernel(
     func: int | None, gridDim: dim3, blockDim: dim3, args: Pointer, sharedMem: int, stream: int
 ) -> None:
     _launch(func, gridDim, blockDim, args, sharedMem, stream, None)
+
+
+@provides(
+    "runtime",
+    prototype=(
+        "cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim, void "
+        "**args, size_t sharedMem, cudaStream_t stream)"
+    ),
+)
+def __cudaLaunchKernel(
+    kernel: int, gridDim: Any, blockDim: Any, args: Pointer, sharedMem: int, stream: int
+) -> None:
+    if not kernel and of_thread().error:
+        raise Status(of_thread().error)  # the program did not look at what __cudaGetKernel returned
+    cudaLaunchKernel(kernel, gridDim, blockDim, args, sharedMem, stream)
 
 
 @provides("runtime")

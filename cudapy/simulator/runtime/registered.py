@@ -23,7 +23,6 @@ from ..fresh_devices import forgotten
 from ..library import provides
 from ..refused import Refused, invalid
 from ..stderr import say
-from .calls import Status, of_thread
 
 NO_CODE = "CUDA_ERROR_NO_BINARY_FOR_GPU"
 
@@ -284,20 +283,3 @@ def __cudaGetKernel(kernel: Pointer, func: int | None) -> None:
         raise Refused("cudaErrorInvalidDeviceFunction", "no program has registered a kernel of this address")
     kernel[0] = func  # nvcc's code ignores a failure and launches this: each launch fails as this call does
     kernel[0] = make()
-
-
-@provides(
-    "runtime",
-    prototype=(
-        "cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim, void "
-        "**args, size_t sharedMem, cudaStream_t stream)"
-    ),
-)
-def __cudaLaunchKernel(
-    kernel: int, gridDim: Any, blockDim: Any, args: Pointer, sharedMem: int, stream: int
-) -> None:
-    from .kernels import cudaLaunchKernel
-
-    if not kernel and of_thread().error:
-        raise Status(of_thread().error)  # the program did not look at what __cudaGetKernel returned
-    cudaLaunchKernel(kernel, gridDim, blockDim, args, sharedMem, stream)

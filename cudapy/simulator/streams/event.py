@@ -6,8 +6,8 @@ import time
 from typing import Any
 
 from ..._types.driver.enums import CUevent_flags
-from ..devices.context import owner
-from ..handles import Object, find
+from ..devices.context import OfContext, given, owner
+from ..handles import find
 from ..library import provides
 from ..memory.pages import IS_SUPPORTED
 from ..refused import Refused, invalid, unsupported
@@ -28,7 +28,7 @@ class Record:
         self.time = time.perf_counter()
 
 
-class Event(Object):
+class Event(OfContext):
     """An event; `record` is the newest one, `captured` where a capture recorded it instead."""
 
     noun = "event"
@@ -186,3 +186,13 @@ def cuEventElapsedTime_v2(hStart: int, hEnd: int) -> float:
             "CUDA_ERROR_INVALID_HANDLE", "the work before the event was left out because of a fault"
         )
     return 1000 * (end.record.time - start.record.time)
+
+
+@provides("driver")
+def cuCtxRecordEvent(hCtx: int, hEvent: int) -> None:
+    given(hCtx).record(find(hEvent, Event))
+
+
+@provides("driver")
+def cuCtxWaitEvent(hCtx: int, hEvent: int) -> None:
+    given(hCtx).wait(find(hEvent, Event))

@@ -138,6 +138,9 @@ class Stream(Object):
         self.context.check()
 
 
+Context.stream = Stream
+
+
 def stream(handle: int) -> Stream:
     """The stream with this handle; 0, 1 and 2 are default streams of the current context. Raises Refused."""
     if handle == 0:

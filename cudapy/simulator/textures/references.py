@@ -15,13 +15,15 @@ import numpy as np
 from ..._types.driver.enums import CUaddress_mode, CUarray_format, CUfilter_mode, CUresourcetype
 from ..._types.driver.structs import CUDA_ARRAY3D_DESCRIPTOR, CUDA_RESOURCE_DESC, CUDA_TEXTURE_DESC
 from ..addresses import Pointer
+from ..code.module import Module, references
 from ..engine import Surface, Texture
 from ..handles import Object, find
 from ..library import provides
 from ..memory.allocations import check_range
 from ..refused import Refused, invalid, unsupported
 from ..streams.operations import needed
-from .array import MipmappedArray, element_size, find_array
+from .array import MipmappedArray, find_array
+from .formats import element_size
 from .texture import engine, sampling, surface, texture
 
 if TYPE_CHECKING:
@@ -146,8 +148,17 @@ class SurfaceReference(Object):
         del engine(self.context).surfaces[self.address]
 
 
-REFERENCES = {"texture": TextureReference, "surface": SurfaceReference}
-"""By what PTX declares."""
+references.update({"texture": TextureReference, "surface": SurfaceReference})
+
+
+@provides("driver")
+def cuModuleGetTexRef(hmod: int, name: bytes | None) -> int:
+    return find(hmod, Module).reference(name, TextureReference)
+
+
+@provides("driver")
+def cuModuleGetSurfRef(hmod: int, name: bytes | None) -> int:
+    return find(hmod, Module).reference(name, SurfaceReference)
 
 
 def _is_empty(resource: CUDA_RESOURCE_DESC) -> bool:

@@ -18,7 +18,8 @@ from ..memory.allocations import check_range
 from ..memory.copies import bytes_at
 from ..refused import invalid
 from ..streams.operations import needed
-from .array import CUBEMAP, LAYERED, Array, MipmappedArray, channel, element_size, find_array
+from .array import CUBEMAP, LAYERED, Array, MipmappedArray, find_array
+from .formats import channel, element_size
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
