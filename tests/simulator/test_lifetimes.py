@@ -260,6 +260,39 @@ print(seen[0] == {*addresses})
     assert output(PRELUDE + POOL + calls, CUDAPY_SIMULATOR_REPORTS="0") == "True\n"
 
 
+QUARANTINE = """
+world = World(primary=True)
+def freed():
+    address = checked.cuMemAllocAsync(4096, world.slow)
+    checked.cuMemFreeAsync(address, world.slow)
+    return int(address)
+"""
+
+
+def test_a_late_use_of_memory_of_a_pool_is_found_with_the_checks() -> None:
+    """Without them the pool gives the memory out again at once."""
+    calls = """
+address = freed()
+other = checked.cuMemAllocAsync(4096, world.slow)
+world.launch(world.slow, world.put, address, 7)
+print(name(driver.cuStreamSynchronize(world.slow)))
+"""
+    program = PRELUDE + QUARANTINE + calls
+    assert output(program, CUDAPY_SIMULATOR_REPORTS="0") == "CUDA_SUCCESS\n"
+    checked = output(program, CUDAPY_SIMULATOR_REPORTS="0", CUDAPY_SIMULATOR_CHECK="uninitialized")
+    assert checked == "CUDA_ERROR_ILLEGAL_ADDRESS\n"
+
+
+def test_memory_of_a_pool_is_not_kept_for_ever_for_the_checks() -> None:
+    calls = """
+import cudapy.simulator.memory.pool_memory as memory
+memory.QUARANTINE = 8192
+seen = [freed() for _ in range(20)]
+print(len({*seen[-3:]}), sum(one.size for one in memory._quarantine))
+"""
+    assert output(PRELUDE + QUARANTINE + calls, CUDAPY_SIMULATOR_CHECK="races") == "3 8192\n"
+
+
 def test_memory_of_a_pool_that_its_context_left_is_freed_in_another() -> None:
     """The fault of that one is over, and the status is the other's."""
     calls = """

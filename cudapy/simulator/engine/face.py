@@ -16,7 +16,7 @@ from .device import Answers, Device
 from .fault import Fault, Finding, OtherAccess, Place
 from .grids import launch
 from .idle_threads import IdleThreads
-from .memory import LAZY, POISON, UNDEFINED, Member, Memory
+from .memory import LAZY, POISON, QUARANTINE, UNDEFINED, Member, Memory
 from .module import Function, Module, PTXError
 from .run.device_runtime import DEVICE_RUNTIME
 from .tensor_map import TensorMap
@@ -27,6 +27,7 @@ __all__ = [
     "DEVICE_RUNTIME",
     "LAZY",
     "POISON",
+    "QUARANTINE",
     "U8",
     "UNDEFINED",
     "Answers",

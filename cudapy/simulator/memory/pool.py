@@ -18,7 +18,7 @@ from ..streams.stream import Stream, stream
 from ..streams.work import guard
 from .allocations import Block, blocks, freed_before, not_in_capture, table
 from .pages import File
-from .pool_memory import Alloc, Free, Storage
+from .pool_memory import Alloc, Free, Storage, fresh_in_place_of
 
 if TYPE_CHECKING:
     from ..._types.driver.structs import CUmemLocation
@@ -66,6 +66,7 @@ class Pool(Object):
                 idle = storage.work is None or storage.work.done
                 if storage.size == whole and (idle or storage.stream is stream):
                     self._cached.remove(storage)
+                    storage = fresh_in_place_of(storage)
                     break
             else:
                 if self.maximum and self.reserved + whole > self.maximum:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..._types.driver.enums import CUgraphNodeType as Type
+from ..engine import QUARANTINE, settings
 from ..refused import invalid
 from ..streams.operations import Operation
 from ..streams.stream import Stream
@@ -61,6 +63,27 @@ class Storage:
             self.on_unused()
             self.on_unused = None
             self.release()
+
+
+_quarantine: deque[Storage] = deque()
+"""What pools would have given out again, the oldest first."""
+
+
+def fresh_in_place_of(storage: Storage) -> Storage:
+    """What a pool gives out that would give out memory again. With the checks on it is other memory, and
+    those addresses stay unused for a while, so that a late use of them is found. With `guard` locked.
+    """
+    current = settings.current
+    if not (current.check_races or current.check_uninitialized):
+        return storage
+    other = Storage(storage.size, None if storage.region is None else storage.region.file)
+    _quarantine.append(storage)
+    held = sum(one.size for one in _quarantine)
+    while held > QUARANTINE and (_quarantine[0].work is None or _quarantine[0].work.done):
+        oldest = _quarantine.popleft()
+        held -= oldest.size
+        oldest.release()
+    return other
 
 
 def hide(address: int) -> bool:
