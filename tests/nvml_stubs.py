@@ -39,10 +39,10 @@ def names_stub() -> str:
 
 
 def definition(cls: Any, indent: str = "") -> str:
-    """A class with its members or fields; its docstring is where it is made."""
+    """A class with its members or fields; docstrings and values are where it is made."""
     lines = [f"class {cls.__name__}({cls.__bases__[0].__name__}):"]
     if not issubclass(cls, Aggregate):
-        lines += [f"    {name} = {value}" for name, value in cls._values.items()]
+        lines += [f"    {name} = ..." for name in cls._values]
     else:
         inner = [c for c in vars(cls).values() if isinstance(c, type) and issubclass(c, Aggregate)]
         lines += [definition(c, "    ").rstrip("\n") for c in inner]

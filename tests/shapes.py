@@ -73,14 +73,17 @@ def chosen() -> list[str]:
     """The texts that the file has."""
     often: Counter[str] = Counter()
     called: set[str] = set()
+    every: set[str] = set()
     by_core, by_samples = called_by_core(), called_by_samples()
     for module in MODULES:
         for declaration in declared(module):
             found = texts(declaration)
             often[found["driver"]] += 1
+            every.update(found.values())
             name = declaration.stub.__name__.lstrip("_")
             called |= {text for face, text in found.items() if (face, name) in by_core}
             called |= {found["driver"]} if name in by_samples else set()
+    assert len({shape_name(text) for text in every}) == len(every), "two texts have one checksum"
     return sorted({text for text, count in often.items() if count >= OFTEN} | called)
 
 

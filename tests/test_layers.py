@@ -196,7 +196,7 @@ ENGINE = PACKAGE / "simulator" / "engine"
 ENGINE_ORDER = (
     "aliases", "classes", "fault", "rounding", "generated", "assembler", "settings", "checks",
     "address_spaces", "access", "tensor_map", "texture", "memory", "back_ends", "ptx", "arithmetic",
-    "instructions", "compile", "kernel", "device", "coverage", "counters", "progress", "idle_threads", "run",
+    "instructions", "compile", "kernel", "device", "coverage", "progress", "idle_threads", "run",
     "jit", "module", "grids", "face", "__main__", "",
 )  # fmt: skip
 """The files and packages of the engine, each of which imports only those before it; "": its `__init__`."""

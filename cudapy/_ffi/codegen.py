@@ -37,7 +37,7 @@ _MOST = 1024
 """How many texts are remembered. A program has some hundred; one that makes kernels for ever has no end."""
 
 
-_PRIME = (1 << 61) - 1
+_PRIME = (1 << 32) - 5
 
 
 def shape_name(source: str) -> str:

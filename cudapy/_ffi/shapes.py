@@ -7,7 +7,7 @@ the shapes that sixteen functions or more have, and those of the functions that 
 # mypy: ignore-errors
 
 
-def s135_1ec0fdeda580e52a():
+def s135_7bc6ee81():
     a0 = n1()
     a1 = n1()
     err = n2(a0, a1)
@@ -16,7 +16,7 @@ def s135_1ec0fdeda580e52a():
     return a0[0], a1[0]
 
 
-def s134_f2bf026cb62f210():
+def s134_174ed60b():
     a0 = n1()
     a1 = n1()
     err = n2(a0, a1)
@@ -25,7 +25,7 @@ def s134_f2bf026cb62f210():
     return n4, a0[0], a1[0]
 
 
-def s107_117c424661bd8221():
+def s107_5a6bbcb1():
     a0 = n1()
     err = n2(a0)
     if err:
@@ -33,7 +33,7 @@ def s107_117c424661bd8221():
     return a0
 
 
-def s100_11a4429a9bbc4874():
+def s100_a5456e80():
     a0 = n1()
     err = n2(a0)
     if err:
@@ -41,14 +41,14 @@ def s100_11a4429a9bbc4874():
     return n4, a0
 
 
-def s93_76631ac8306e23b():
+def s93_62c98384():
     err = n1()
     if err:
         raise _failed('?', n2(err), {})
     return None
 
 
-def s231_41c5a79de0497ce():
+def s231_cb6f26fe():
     try:
         a0, a0_at = cell = n1()
     except IndexError:
@@ -61,7 +61,7 @@ def s231_41c5a79de0497ce():
     return result
 
 
-def s224_1ee0067a06732cc4():
+def s224_9dd55dfc():
     try:
         a0, a0_at = cell = n1()
     except IndexError:
@@ -74,14 +74,14 @@ def s224_1ee0067a06732cc4():
     return n6, result
 
 
-def s129_115f1feeceac3ce4(a0):
+def s129_d5c09e6b(a0):
     (err,) = map(n1, (a0,))
     if not err:
         a0.value = 0; return
     raise _failed('?', n2(err), {'a0': a0})
 
 
-def s185_948765bbf7d72f6(a0):
+def s185_df09d694(a0):
     if type(a0) is not int or a0 >> 32: a0 = _integer(a0, 0, 4294967295, '?a0')
     err = n1(a0)
     if err:
@@ -89,7 +89,7 @@ def s185_948765bbf7d72f6(a0):
     return None
 
 
-def s161_19c3230ad1754cac(a0):
+def s161_b1e28069(a0):
     if type(a0) is not int or a0 >> 32: a0 = _integer(a0, 0, 4294967295, '?a0')
     err = n1(a0)
     if err:
@@ -97,7 +97,7 @@ def s161_19c3230ad1754cac(a0):
     return n4
 
 
-def s202_11c875725471ff9c(a0):
+def s202_587a330b(a0):
     if type(a0) is not int or a0 >> 64: a0 = _integer(a0, 0, 18446744073709551615, '?a0')
     err = n1(_word(a0))
     if err:
@@ -105,7 +105,7 @@ def s202_11c875725471ff9c(a0):
     return None
 
 
-def s362_1ac51ab4700f824c(a0):
+def s362_ae1457f9(a0):
     if type(a0) is not int or not -2147483648 <= a0 <= 2147483647: a0 = _integer(a0, -2147483648, 2147483647, '?a0')
     try:
         a1, a1_at = cell = n1()
@@ -119,7 +119,7 @@ def s362_1ac51ab4700f824c(a0):
     return result
 
 
-def s366_14300531fd6f616c(a0):
+def s366_6b0f9961(a0):
     if type(a0) is not int or not -2147483648 <= a0 <= 2147483647: a0 = _integer(a0, -2147483648, 2147483647, '?a0')
     try:
         a1, a1_at = cell = n1()
@@ -133,7 +133,7 @@ def s366_14300531fd6f616c(a0):
     return n4[result]
 
 
-def s195_8378a2cdb9d3bdb(a0):
+def s195_12d1a371(a0):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     a1 = _new_struct(n2)
     err = n3(a0, _byref(a1))
@@ -142,7 +142,7 @@ def s195_8378a2cdb9d3bdb(a0):
     return a1
 
 
-def s180_11aaf71f6da0abe0(a0):
+def s180_15479895(a0):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     a1 = _new_struct(n2)
     err = n3(a0, _byref(a1))
@@ -151,7 +151,7 @@ def s180_11aaf71f6da0abe0(a0):
     return n5, a1
 
 
-def s214_f04e384d24b4b02(a0):
+def s214_939dc863(a0):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     a1 = n2()
     a2 = n3()
@@ -161,7 +161,7 @@ def s214_f04e384d24b4b02(a0):
     return a1, a2
 
 
-def s200_6f10abd6d267294(a0):
+def s200_28dcb2a1(a0):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     a1 = n2()
     a2 = n3()
@@ -171,7 +171,7 @@ def s200_6f10abd6d267294(a0):
     return n6, a1[0] or 0, a2[0]
 
 
-def s184_8b477bdefbf0590(a0):
+def s184_7d0eea38(a0):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     a1 = n2()
     err = n3(a0, _byref(a1))
@@ -180,7 +180,7 @@ def s184_8b477bdefbf0590(a0):
     return a1
 
 
-def s168_108ecfe4808281d9(a0):
+def s168_e466c17a(a0):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     err = n2(_byref(a0))
     if err:
@@ -188,7 +188,7 @@ def s168_108ecfe4808281d9(a0):
     return None
 
 
-def s160_1f987ede2699886e(a0):
+def s160_31d74af2(a0):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     err = n2(a0)
     if err:
@@ -196,7 +196,7 @@ def s160_1f987ede2699886e(a0):
     return None
 
 
-def s136_1d37e7237cf0116a(a0):
+def s136_93cba4c8(a0):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     err = n2(a0)
     if err:
@@ -204,7 +204,7 @@ def s136_1d37e7237cf0116a(a0):
     return n5
 
 
-def s166_12e5213db9bebeed(a0):
+def s166_e1b955e3(a0):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     err = n2(a0.value)
     if err:
@@ -212,7 +212,7 @@ def s166_12e5213db9bebeed(a0):
     return None
 
 
-def s142_1be10e38fbe971a1(a0):
+def s142_a2f0e6c1(a0):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     err = n2(a0.value)
     if err:
@@ -220,7 +220,7 @@ def s142_1be10e38fbe971a1(a0):
     return n5
 
 
-def s300_191811de49efb466(a0):
+def s300_b47fc07(a0):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     try:
         a1, a1_at = cell = n2()
@@ -234,7 +234,7 @@ def s300_191811de49efb466(a0):
     return result
 
 
-def s285_4ca88cf24da3837(a0):
+def s285_45fc6619(a0):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     try:
         a1, a1_at = cell = n2()
@@ -248,7 +248,7 @@ def s285_4ca88cf24da3837(a0):
     return n7, result
 
 
-def s304_1d117cccc77d1445(a0):
+def s304_e6debd76(a0):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     try:
         a1, a1_at = cell = n2()
@@ -262,7 +262,7 @@ def s304_1d117cccc77d1445(a0):
     return n5[result]
 
 
-def s184_4e844f011a8c7ad(a0):
+def s184_a3d68bf8(a0):
     kept = _released(a0)
     (err,) = map(n1, (a0,))
     if not err:
@@ -271,7 +271,7 @@ def s184_4e844f011a8c7ad(a0):
     raise _failed('?', n2(err), {'a0': a0})
 
 
-def s222_4416463ec3372c6(a0):
+def s222_32fc7483(a0):
     try:
         a0_at = a0._at_ if type(a0) is n1 else _reference(a0, n1, '?a0')
     except AttributeError:
@@ -282,7 +282,7 @@ def s222_4416463ec3372c6(a0):
     return n5
 
 
-def s171_20bb6aeb4b05d22(a0, a1):
+def s171_41f88f6e(a0, a1):
     a1 = _by_value(a1, n1, '?a1')
     err = n2(_byref(a0), a1)
     if not err:
@@ -291,7 +291,7 @@ def s171_20bb6aeb4b05d22(a0, a1):
     raise _failed('?', n3(err), {'a1': a1})
 
 
-def s381_172aff8eb8c9df4c(a0, a1):
+def s381_ff38c67d(a0, a1):
     if type(a0) is not int or not -2147483648 <= a0 <= 2147483647: a0 = _integer(a0, -2147483648, 2147483647, '?a0')
     try:
         a1_at = a1._at_ if type(a1) is n1 else _reference(a1, n1, '?a1')
@@ -303,7 +303,7 @@ def s381_172aff8eb8c9df4c(a0, a1):
     return None
 
 
-def s230_12d328172841efd7(a0, a1):
+def s230_2c30458e(a0, a1):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is not bytes: a1 = _text(a1, '?a1')
     err = n2(a0, a1)
@@ -312,7 +312,7 @@ def s230_12d328172841efd7(a0, a1):
     return None
 
 
-def s370_678440e02433c8(a0, a1):
+def s370_afdceeab(a0, a1):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is not bytes: a1 = _text(a1, '?a1')
     try:
@@ -327,7 +327,7 @@ def s370_678440e02433c8(a0, a1):
     return result
 
 
-def s233_167c853d63c7fcd3(a0, a1):
+def s233_22501875(a0, a1):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
     err = n3(a0, a1)
@@ -336,7 +336,7 @@ def s233_167c853d63c7fcd3(a0, a1):
     return None
 
 
-def s199_14fb7b0580960ff5(a0, a1):
+def s199_100aefa0(a0, a1):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
     err = n3(a0, a1)
@@ -345,7 +345,7 @@ def s199_14fb7b0580960ff5(a0, a1):
     return n6
 
 
-def s373_18346794d4b49fb8(a0, a1):
+def s373_f7e48425(a0, a1):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
     try:
@@ -360,7 +360,7 @@ def s373_18346794d4b49fb8(a0, a1):
     return result
 
 
-def s319_112a392b0805492e(a0, a1):
+def s319_8e869dd5(a0, a1):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     try:
         a1_at = a1._at_ if type(a1) is n2 else _reference(a1, n2, '?a1')
@@ -372,7 +372,7 @@ def s319_112a392b0805492e(a0, a1):
     return None
 
 
-def s285_1cba72c72e49311d(a0, a1):
+def s285_be4a969e(a0, a1):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     try:
         a1_at = a1._at_ if type(a1) is n2 else _reference(a1, n2, '?a1')
@@ -384,7 +384,7 @@ def s285_1cba72c72e49311d(a0, a1):
     return n6
 
 
-def s257_d78724af4f77fb4(a0, a1):
+def s257_6e5c6c40(a0, a1):
     if type(a1) is int and not a1 >> 64: a1 = _word(a1) if a1 else None
     else: a1 = _pointer(a1, None, False, '?a1')
     err = n1(_byref(a0), a1)
@@ -394,7 +394,7 @@ def s257_d78724af4f77fb4(a0, a1):
     raise _failed('?', n2(err), {'a1': a1})
 
 
-def s230_1de70dc3d58e78d7(a0, a1):
+def s230_11f4095f(a0, a1):
     if type(a1) is not int or a1 >> 32: a1 = _integer(a1, 0, 4294967295, '?a1')
     (err,) = map(n1, (a0,), (a1,))
     if not err:
@@ -402,7 +402,7 @@ def s230_1de70dc3d58e78d7(a0, a1):
     raise _failed('?', n2(err), {'a1': a1, 'a0': a0})
 
 
-def s217_18aede58275cc6da(a0, a1):
+def s217_2995037a(a0, a1):
     if type(a1) is not int or a1 >> 32: a1 = _integer(a1, 0, 4294967295, '?a1')
     err = n1(_byref(a0), a1)
     if not err:
@@ -411,7 +411,7 @@ def s217_18aede58275cc6da(a0, a1):
     raise _failed('?', n2(err), {'a1': a1})
 
 
-def s224_749e55ff54753fa(a0, a1):
+def s224_c8061162(a0, a1):
     if type(a1) is not int or a1 >> 32: a1 = _integer(a1, 0, 4294967295, '?a1')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     err = n2(a0, a1)
@@ -420,7 +420,7 @@ def s224_749e55ff54753fa(a0, a1):
     return n5
 
 
-def s247_ac650f3b8b05760(a0, a1):
+def s247_75fc29ae(a0, a1):
     if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
     (err,) = map(n1, (a0,), (_word(a1),))
     if not err:
@@ -428,7 +428,7 @@ def s247_ac650f3b8b05760(a0, a1):
     raise _failed('?', n2(err), {'a1': a1, 'a0': a0})
 
 
-def s234_18c12cbbc35eca(a0, a1):
+def s234_f773b017(a0, a1):
     if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
     err = n1(_byref(a0), _word(a1))
     if not err:
@@ -437,7 +437,7 @@ def s234_18c12cbbc35eca(a0, a1):
     raise _failed('?', n2(err), {'a1': a1})
 
 
-def s319_1c170e91c34b3d19(a0, a1):
+def s319_c3692eed(a0, a1):
     if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     a2 = n2()
@@ -448,7 +448,7 @@ def s319_1c170e91c34b3d19(a0, a1):
     return a2[0], a3[0]
 
 
-def s300_9040a6a1676850a(a0, a1):
+def s300_ba158f44(a0, a1):
     if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     a2 = n2()
@@ -459,7 +459,7 @@ def s300_9040a6a1676850a(a0, a1):
     return n5, a2[0], a3[0]
 
 
-def s275_1f0c382bf5ad0fa6(a0, a1):
+def s275_bc391487(a0, a1):
     if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     err = n2(a0, _word(a1))
@@ -468,7 +468,7 @@ def s275_1f0c382bf5ad0fa6(a0, a1):
     return None
 
 
-def s241_d7341acef88e6cb(a0, a1):
+def s241_3eaf29e7(a0, a1):
     if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     err = n2(a0, _word(a1))
@@ -477,7 +477,7 @@ def s241_d7341acef88e6cb(a0, a1):
     return n5
 
 
-def s205_1344d45424c7dff5(a0, a1):
+def s205_b0d1b004(a0, a1):
     if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
     (err,) = map(n2, (a0,), (a1,))
     if not err:
@@ -485,7 +485,7 @@ def s205_1344d45424c7dff5(a0, a1):
     raise _failed('?', n3(err), {'a1': a1, 'a0': a0})
 
 
-def s198_c4067e0d84db8b1(a0, a1):
+def s198_dc42f9a9(a0, a1):
     if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
     err = n2(_byref(a0), a1.value)
     if not err:
@@ -494,7 +494,7 @@ def s198_c4067e0d84db8b1(a0, a1):
     raise _failed('?', n3(err), {'a1': a1})
 
 
-def s279_ff4a267b7fa4249(a0, a1):
+def s279_db77f374(a0, a1):
     if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     a2 = n3()
@@ -504,7 +504,7 @@ def s279_ff4a267b7fa4249(a0, a1):
     return a2
 
 
-def s436_1955eafcf1277573(a0, a1):
+def s436_39f6197d(a0, a1):
     if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     take, give, new, get, _ = n3[a1]
@@ -520,7 +520,7 @@ def s436_1955eafcf1277573(a0, a1):
     return result
 
 
-def s411_17933182c6dd213f(a0, a1):
+def s411_286a401e(a0, a1):
     if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     take, give, new, get, _ = n3[a1]
@@ -536,7 +536,7 @@ def s411_17933182c6dd213f(a0, a1):
     return n6, result
 
 
-def s442_4ddae13b9abd9c0(a0, a1):
+def s442_2fb7f086(a0, a1):
     if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     take, give, new, get, _ = n3[a1]
@@ -552,7 +552,7 @@ def s442_4ddae13b9abd9c0(a0, a1):
     return result
 
 
-def s417_10a99ffdedda876d(a0, a1):
+def s417_f0db39da(a0, a1):
     if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     take, give, new, get, _ = n3[a1]
@@ -568,7 +568,7 @@ def s417_10a99ffdedda876d(a0, a1):
     return n6, result
 
 
-def s384_9c42ffbc0de9943(a0, a1):
+def s384_2be85303(a0, a1):
     try:
         a0_at = a0._at_ if type(a0) is n1 else _reference(a0, n1, '?a0')
     except AttributeError:
@@ -581,7 +581,7 @@ def s384_9c42ffbc0de9943(a0, a1):
     return None
 
 
-def s319_6fd45c52eedd5cc(a0, a1):
+def s319_301f4145(a0, a1):
     try:
         a0_at = a0._at_ if type(a0) is n1 else _reference(a0, n1, '?a0')
     except AttributeError:
@@ -593,7 +593,7 @@ def s319_6fd45c52eedd5cc(a0, a1):
     return None
 
 
-def s278_1a6bbcb3e51c96b9(a0, a1):
+def s278_c82e7317(a0, a1):
     try:
         a1_at = a1._at_ if type(a1) is n1 else _reference(a1, n1, '?a1')
     except AttributeError:
@@ -605,7 +605,7 @@ def s278_1a6bbcb3e51c96b9(a0, a1):
     raise _failed('?', n3(err), {'a1': a1})
 
 
-def s329_1fcf5ab8e5ea341a(a0, a1, a2):
+def s329_eae2436c(a0, a1, a2):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is not n2: a1 = _callback(a1, n2, '?a1')
     if type(a2) is int and not a2 >> 64: a2 = _word(a2) if a2 else None
@@ -616,7 +616,7 @@ def s329_1fcf5ab8e5ea341a(a0, a1, a2):
     return n6
 
 
-def s306_1ba0728cafaa194e(a0, a1, a2):
+def s306_24618a05(a0, a1, a2):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
     if type(a2) is not n3: a2 = _handle(a2, n3, '?a2')
@@ -626,7 +626,7 @@ def s306_1ba0728cafaa194e(a0, a1, a2):
     return None
 
 
-def s392_b190cb25a4dccf(a0, a1, a2):
+def s392_1f77c635(a0, a1, a2):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
     try:
@@ -639,7 +639,7 @@ def s392_b190cb25a4dccf(a0, a1, a2):
     return None
 
 
-def s307_f5147245c1772a4(a0, a1, a2):
+def s307_8c612979(a0, a1, a2):
     if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
     if type(a2) is not n1: a2 = _handle(a2, n1, '?a2')
     err = n2(_byref(a0), _word(a1), a2)
@@ -649,7 +649,7 @@ def s307_f5147245c1772a4(a0, a1, a2):
     raise _failed('?', n3(err), {'a1': a1, 'a2': a2})
 
 
-def s351_1b7d49b08ef32421(a0, a1, a2):
+def s351_5b83e51d(a0, a1, a2):
     if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
     try:
         a2_at = a2._at_ if type(a2) is n2 else _reference(a2, n2, '?a2')
@@ -662,7 +662,7 @@ def s351_1b7d49b08ef32421(a0, a1, a2):
     raise _failed('?', n4(err), {'a1': a1, 'a2': a2})
 
 
-def s326_1c7dae2aff091502(a0, a1, a2):
+def s326_789aa399(a0, a1, a2):
     if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     *_, put = n3[a1]
@@ -673,7 +673,7 @@ def s326_1c7dae2aff091502(a0, a1, a2):
     return None
 
 
-def s282_6f1e5538fa31b42(a0, a1, a2):
+def s282_56af08d6(a0, a1, a2):
     if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     *_, put = n3[a1]
@@ -684,7 +684,7 @@ def s282_6f1e5538fa31b42(a0, a1, a2):
     return n7
 
 
-def s332_1c9801871c8baf73(a0, a1, a2):
+def s332_a2eb054b(a0, a1, a2):
     if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     *_, put = n3[a1]
@@ -695,7 +695,7 @@ def s332_1c9801871c8baf73(a0, a1, a2):
     return None
 
 
-def s414_15f1a09f9f368259(a0, a1, a2):
+def s414_c967a4bc(a0, a1, a2):
     if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     try:
@@ -708,7 +708,7 @@ def s414_15f1a09f9f368259(a0, a1, a2):
     return None
 
 
-def s328_1238df1eb21cfc46(a0, a1, a2):
+def s328_da9eef17(a0, a1, a2):
     if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is not bytes: a1 = _text(a1, '?a1')
@@ -718,7 +718,7 @@ def s328_1238df1eb21cfc46(a0, a1, a2):
     return None
 
 
-def s331_155b6aec355ed328(a0, a1, a2):
+def s331_1cbf38ee(a0, a1, a2):
     if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
@@ -728,7 +728,7 @@ def s331_155b6aec355ed328(a0, a1, a2):
     return None
 
 
-def s287_f61a9ffd69817bd(a0, a1, a2):
+def s287_6992c385(a0, a1, a2):
     if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
@@ -738,7 +738,7 @@ def s287_f61a9ffd69817bd(a0, a1, a2):
     return n6
 
 
-def s290_f691e4bc6b1e10e(a0, a1, a2):
+def s290_f1b3db53(a0, a1, a2):
     if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
     if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
     err = n2(_byref(a0), a1, a2)
@@ -748,7 +748,7 @@ def s290_f691e4bc6b1e10e(a0, a1, a2):
     raise _failed('?', n3(err), {'a1': a1, 'a2': a2})
 
 
-def s296_16ad3a5277632105(a0, a1, a2):
+def s296_1c83a80e(a0, a1, a2):
     if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
     if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
     err = n2(_byref(a0), a1.value, a2)
@@ -758,7 +758,7 @@ def s296_16ad3a5277632105(a0, a1, a2):
     raise _failed('?', n3(err), {'a1': a1, 'a2': a2})
 
 
-def s376_3f2ef6b89e60532(a0, a1, a2):
+def s376_282d1676(a0, a1, a2):
     if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
     try:
         a1_at = a1._at_ if type(a1) is n1 else _reference(a1, n1, '?a1')
@@ -771,7 +771,7 @@ def s376_3f2ef6b89e60532(a0, a1, a2):
     raise _failed('?', n3(err), {'a1': a1, 'a2': a2})
 
 
-def s364_588b487f38253f4(a0, a1, a2):
+def s364_d7d3bf43(a0, a1, a2):
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
     if type(a0) is int and not a0 >> 64: a0 = _word(a0) if a0 else None
     else: a0 = _destination(a0, a2, '?a0')
@@ -782,7 +782,7 @@ def s364_588b487f38253f4(a0, a1, a2):
     return n5
 
 
-def s328_154591307afc8f41(a0, a1, a2):
+def s328_ffd6ad86(a0, a1, a2):
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     a1 = _array(a1, n2, a2, '?a1')
@@ -792,7 +792,7 @@ def s328_154591307afc8f41(a0, a1, a2):
     return None
 
 
-def s284_1c6e23ca813ba2e2(a0, a1, a2):
+def s284_2a2598d7(a0, a1, a2):
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     a1 = _array(a1, n2, a2, '?a1')
@@ -802,7 +802,7 @@ def s284_1c6e23ca813ba2e2(a0, a1, a2):
     return n6
 
 
-def s366_e828514d506d5e1(a0, a1, a2):
+def s366_14c56d22(a0, a1, a2):
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is int and not a1 >> 64: a1 = _word(a1) if a1 else None
@@ -813,7 +813,7 @@ def s366_e828514d506d5e1(a0, a1, a2):
     return n5
 
 
-def s304_7d598bd5fa25b06(a0, a1, a2):
+def s304_673a0240(a0, a1, a2):
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
@@ -823,7 +823,7 @@ def s304_7d598bd5fa25b06(a0, a1, a2):
     return n5
 
 
-def s307_bdfbd99e5e595c4(a0, a1, a2):
+def s307_f54ee011(a0, a1, a2):
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
     if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
     err = n2(_byref(a0), a1, _word(a2))
@@ -833,7 +833,7 @@ def s307_bdfbd99e5e595c4(a0, a1, a2):
     raise _failed('?', n3(err), {'a1': a1, 'a2': a2})
 
 
-def s465_432507ef1bb3005(a0, a1, a2, a3):
+def s465_bed8894e(a0, a1, a2, a3):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
     try:
@@ -847,7 +847,7 @@ def s465_432507ef1bb3005(a0, a1, a2, a3):
     return None
 
 
-def s469_863cfa40dbb7de1(a0, a1, a2, a3):
+def s469_4f0a9d86(a0, a1, a2, a3):
     if type(a0) is not n1: a0 = _integer(a0, -2147483648, 4294967295, '?a0')
     if type(a1) is not int or not -2147483648 <= a1 <= 2147483647: a1 = _integer(a1, -2147483648, 2147483647, '?a1')
     if type(a2) is not n2: a2 = _handle(a2, n2, '?a2')
@@ -858,7 +858,7 @@ def s469_863cfa40dbb7de1(a0, a1, a2, a3):
     return None
 
 
-def s380_18374705a471af0(a0, a1, a2, a3):
+def s380_2ff10cf3(a0, a1, a2, a3):
     if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
     if type(a2) is not n1: a2 = _handle(a2, n1, '?a2')
     if type(a3) is not n2: a3 = _handle(a3, n2, '?a3')
@@ -869,7 +869,7 @@ def s380_18374705a471af0(a0, a1, a2, a3):
     raise _failed('?', n4(err), {'a1': a1, 'a2': a2, 'a3': a3})
 
 
-def s443_1e93760d0581d777(a0, a1, a2, a3):
+def s443_25a84cd6(a0, a1, a2, a3):
     if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
@@ -880,7 +880,7 @@ def s443_1e93760d0581d777(a0, a1, a2, a3):
     return None
 
 
-def s389_10005ebc7303e79d(a0, a1, a2, a3):
+def s389_e175fdb(a0, a1, a2, a3):
     if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
@@ -891,7 +891,7 @@ def s389_10005ebc7303e79d(a0, a1, a2, a3):
     return n6
 
 
-def s508_dc85aba2253f896(a0, a1, a2, a3):
+def s508_75d20400(a0, a1, a2, a3):
     if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
     try:
@@ -905,7 +905,7 @@ def s508_dc85aba2253f896(a0, a1, a2, a3):
     raise _failed('?', n3(err), {'a1': a1, 'a2': a2, 'a3': a3})
 
 
-def s384_10eb07c5f47e154b(a0, a1, a2, a3):
+def s384_b31c237d(a0, a1, a2, a3):
     if type(a1) is not int or a1 >> 8: a1 = _integer(a1, 0, 255, '?a1')
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
@@ -916,7 +916,7 @@ def s384_10eb07c5f47e154b(a0, a1, a2, a3):
     return n6
 
 
-def s481_11fb014ab8550d91(a0, a1, a2, a3):
+def s481_4d506ce0(a0, a1, a2, a3):
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
     if type(a0) is int and not a0 >> 64: a0 = _word(a0) if a0 else None
     else: a0 = _destination(a0, a2, '?a0')
@@ -928,7 +928,7 @@ def s481_11fb014ab8550d91(a0, a1, a2, a3):
     return None
 
 
-def s427_ab175a26f1615a4(a0, a1, a2, a3):
+def s427_17a970b5(a0, a1, a2, a3):
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
     if type(a0) is int and not a0 >> 64: a0 = _word(a0) if a0 else None
     else: a0 = _destination(a0, a2, '?a0')
@@ -940,7 +940,7 @@ def s427_ab175a26f1615a4(a0, a1, a2, a3):
     return n6
 
 
-def s483_17cd0d1cb9d65a13(a0, a1, a2, a3):
+def s483_7a0da13d(a0, a1, a2, a3):
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is int and not a1 >> 64: a1 = _word(a1) if a1 else None
@@ -952,7 +952,7 @@ def s483_17cd0d1cb9d65a13(a0, a1, a2, a3):
     return None
 
 
-def s429_c24c3ddc1e91fc7(a0, a1, a2, a3):
+def s429_7de194fa(a0, a1, a2, a3):
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is int and not a1 >> 64: a1 = _word(a1) if a1 else None
@@ -964,7 +964,7 @@ def s429_c24c3ddc1e91fc7(a0, a1, a2, a3):
     return n6
 
 
-def s421_17462ac447f8a58e(a0, a1, a2, a3):
+def s421_710196c5(a0, a1, a2, a3):
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
@@ -975,7 +975,7 @@ def s421_17462ac447f8a58e(a0, a1, a2, a3):
     return None
 
 
-def s367_dba827b0900b854(a0, a1, a2, a3):
+def s367_e7a4db13(a0, a1, a2, a3):
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
@@ -986,7 +986,7 @@ def s367_dba827b0900b854(a0, a1, a2, a3):
     return n6
 
 
-def s392_15482da3efd83d22(a0, a1, a2, a3):
+def s392_7bc9bf09(a0, a1, a2, a3):
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
     if type(a3) is not int or a3 >> 32: a3 = _integer(a3, 0, 4294967295, '?a3')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
@@ -997,7 +997,7 @@ def s392_15482da3efd83d22(a0, a1, a2, a3):
     return n6
 
 
-def s378_b11992bc4429543(a0, a1, a2, a3):
+def s378_3516fd09(a0, a1, a2, a3):
     if type(a2) is not n1: a2 = _integer(a2, -2147483648, 4294967295, '?a2')
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
     a1 = _os_handle(a1, '?a1')
@@ -1008,7 +1008,7 @@ def s378_b11992bc4429543(a0, a1, a2, a3):
     raise _failed('?', n3(err), {'a1': a1, 'a2': a2, 'a3': a3})
 
 
-def s402_104cc9a9241d635a(a0, a1, a2, a3):
+def s402_d5389529(a0, a1, a2, a3):
     if type(a2) is not n2: a2 = _integer(a2, -2147483648, 4294967295, '?a2')
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
     if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
@@ -1019,7 +1019,7 @@ def s402_104cc9a9241d635a(a0, a1, a2, a3):
     raise _failed('?', n4(err), {'a1': a1, 'a2': a2, 'a3': a3})
 
 
-def s369_8915ab9a524b82e(a0, a1, a2, a3):
+def s369_2045f3dc(a0, a1, a2, a3):
     if type(a3) is not int or a3 >> 32: a3 = _integer(a3, 0, 4294967295, '?a3')
     if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
     if type(a2) is not n2: a2 = _handle(a2, n2, '?a2')
@@ -1030,7 +1030,7 @@ def s369_8915ab9a524b82e(a0, a1, a2, a3):
     raise _failed('?', n4(err), {'a1': a1, 'a2': a2, 'a3': a3})
 
 
-def s375_1fe3d912b0df8f45(a0, a1, a2, a3):
+def s375_ea3c66f(a0, a1, a2, a3):
     if type(a3) is not int or a3 >> 32: a3 = _integer(a3, 0, 4294967295, '?a3')
     if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
     if type(a2) is not n2: a2 = _handle(a2, n2, '?a2')
@@ -1041,7 +1041,7 @@ def s375_1fe3d912b0df8f45(a0, a1, a2, a3):
     raise _failed('?', n4(err), {'a1': a1, 'a2': a2, 'a3': a3})
 
 
-def s360_fdca4431146f3cc(a0, a1, a2, a3):
+def s360_2aa1fdf0(a0, a1, a2, a3):
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
     if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
     a2 = _array(a2, n2, a3, '?a2')
@@ -1052,7 +1052,7 @@ def s360_fdca4431146f3cc(a0, a1, a2, a3):
     raise _failed('?', n4(err), {'a1': a1, 'a2': a2, 'a3': a3})
 
 
-def s596_16b3128a8dbcd48(a0, a1, a2, a3):
+def s596_acf8a6aa(a0, a1, a2, a3):
     try:
         a1_at = a1._at_ if type(a1) is n1 else _reference(a1, n1, '?a1')
     except AttributeError:
@@ -1072,7 +1072,7 @@ def s596_16b3128a8dbcd48(a0, a1, a2, a3):
     raise _failed('?', n5(err), {'a1': a1, 'a2': a2, 'a3': a3})
 
 
-def s629_68f6965f08c8178(a0, a1, a2, a3, a4):
+def s629_9dff986f(a0, a1, a2, a3, a4):
     if type(a0) is not int or not -2147483648 <= a0 <= 2147483647: a0 = _integer(a0, -2147483648, 2147483647, '?a0')
     if type(a1) is not int or not -2147483648 <= a1 <= 2147483647: a1 = _integer(a1, -2147483648, 2147483647, '?a1')
     if type(a2) is not int or not -2147483648 <= a2 <= 2147483647: a2 = _integer(a2, -2147483648, 2147483647, '?a2')
@@ -1082,7 +1082,7 @@ def s629_68f6965f08c8178(a0, a1, a2, a3, a4):
     return n4, value
 
 
-def s514_1404733865d8800b(a0, a1, a2, a3, a4):
+def s514_520c32a0(a0, a1, a2, a3, a4):
     if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
     if type(a4) is not int or a4 >> 64: a4 = _integer(a4, 0, 18446744073709551615, '?a4')
@@ -1094,7 +1094,7 @@ def s514_1404733865d8800b(a0, a1, a2, a3, a4):
     return n6
 
 
-def s537_723e6056dbc27d6(a0, a1, a2, a3, a4):
+def s537_99c70e08(a0, a1, a2, a3, a4):
     if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
     if type(a4) is not int or a4 >> 64: a4 = _integer(a4, 0, 18446744073709551615, '?a4')
@@ -1106,7 +1106,7 @@ def s537_723e6056dbc27d6(a0, a1, a2, a3, a4):
     raise _failed('?', n3(err), {'a1': a1, 'a2': a2, 'a3': a3, 'a4': a4})
 
 
-def s621_9698b15f95d6246(a0, a1, a2, a3, a4):
+def s621_8066e9bd(a0, a1, a2, a3, a4):
     if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
     if type(a2) is not n1: a2 = _integer(a2, -2147483648, 4294967295, '?a2')
     if type(a4) is not int or a4 >> 64: a4 = _integer(a4, 0, 18446744073709551615, '?a4')
@@ -1119,7 +1119,7 @@ def s621_9698b15f95d6246(a0, a1, a2, a3, a4):
     return None
 
 
-def s496_800b6a2d68fdba9(a0, a1, a2, a3, a4):
+def s496_1b95c11d(a0, a1, a2, a3, a4):
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
     a0 = _array(a0, n1, a2, '?a0')
@@ -1131,7 +1131,7 @@ def s496_800b6a2d68fdba9(a0, a1, a2, a3, a4):
     return None
 
 
-def s528_127d9c6666849577(a0, a1, a2, a3, a4):
+def s528_5e8b49dd(a0, a1, a2, a3, a4):
     if type(a3) is not int or a3 >> 32: a3 = _integer(a3, 0, 4294967295, '?a3')
     if type(a4) is not int or a4 >> 32: a4 = _integer(a4, 0, 4294967295, '?a4')
     if type(a1) is int and not a1 >> 64: a1 = _word(a1) if a1 else None
@@ -1144,7 +1144,7 @@ def s528_127d9c6666849577(a0, a1, a2, a3, a4):
     raise _failed('?', n3(err), {'a1': a1, 'a2': a2, 'a3': a3, 'a4': a4})
 
 
-def s433_b1e47a0bc397875(a0, a1, a2, a3, a4):
+def s433_6b883c0c(a0, a1, a2, a3, a4):
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
     if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
     a2 = _array(a2, n2, a3, '?a2')
@@ -1156,7 +1156,7 @@ def s433_b1e47a0bc397875(a0, a1, a2, a3, a4):
     raise _failed('?', n4(err), {'a1': a1, 'a2': a2, 'a3': a3, 'a4': a4})
 
 
-def s433_d1e47a0c439c875(a0, a1, a2, a3, a4):
+def s433_8ff15880(a0, a1, a2, a3, a4):
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
     if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
     a2 = _array(a2, n2, a3, '?a2')
@@ -1168,7 +1168,7 @@ def s433_d1e47a0c439c875(a0, a1, a2, a3, a4):
     raise _failed('?', n5(err), {'a1': a1, 'a2': a2, 'a3': a3, 'a4': a4})
 
 
-def s519_f766390c257967(a0, a1, a2, a3, a4):
+def s519_9bfba08b(a0, a1, a2, a3, a4):
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
     if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
     a2 = _array(a2, n2, a3, '?a2')
@@ -1183,7 +1183,7 @@ def s519_f766390c257967(a0, a1, a2, a3, a4):
     raise _failed('?', n5(err), {'a1': a1, 'a2': a2, 'a3': a3, 'a4': a4})
 
 
-def s592_64d8ce2b3ed3e03(a0, a1, a2, a3, a4, a5):
+def s592_686b84d0(a0, a1, a2, a3, a4, a5):
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
     if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
     a2 = _array(a2, n2, a3, '?a2')
@@ -1199,7 +1199,7 @@ def s592_64d8ce2b3ed3e03(a0, a1, a2, a3, a4, a5):
     raise _failed('?', n6(err), {'a1': a1, 'a2': a2, 'a3': a3, 'a4': a4, 'a5': a5})
 
 
-def s493_607ca70ef75df3b(a0, a1, a2, a3, a4, a5):
+def s493_9beda827(a0, a1, a2, a3, a4, a5):
     if type(a4) is not int or a4 >> 64: a4 = _integer(a4, 0, 18446744073709551615, '?a4')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
@@ -1212,7 +1212,7 @@ def s493_607ca70ef75df3b(a0, a1, a2, a3, a4, a5):
     return n7
 
 
-def s572_ab98f0e44cc3238(a0, a1, a2, a3, a4, a5):
+def s572_3422b643(a0, a1, a2, a3, a4, a5):
     if type(a4) is not int or a4 >> 64: a4 = _integer(a4, 0, 18446744073709551615, '?a4')
     if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
     a2 = _array(a2, n2, a4, '?a2')
@@ -1228,7 +1228,7 @@ def s572_ab98f0e44cc3238(a0, a1, a2, a3, a4, a5):
     raise _failed('?', n6(err), {'a1': a1, 'a2': a2, 'a3': a3, 'a4': a4, 'a5': a5})
 
 
-def s763_f04488a6864ff59(a0, a1, a2, a3, a4, a5, a6, a7):
+def s763_5353ffba(a0, a1, a2, a3, a4, a5, a6, a7):
     if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
     if type(a5) is not int or a5 >> 32: a5 = _integer(a5, 0, 4294967295, '?a5')
@@ -1245,7 +1245,7 @@ def s763_f04488a6864ff59(a0, a1, a2, a3, a4, a5, a6, a7):
     return n7
 
 
-def s717_19ae46804a3150eb(a0, a1, a2, a3, a4, a5, a6, a7):
+def s717_547401de(a0, a1, a2, a3, a4, a5, a6, a7):
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
     if type(a5) is not int or a5 >> 64: a5 = _integer(a5, 0, 18446744073709551615, '?a5')
     if type(a6) is not int or a6 >> 64: a6 = _integer(a6, 0, 18446744073709551615, '?a6')
@@ -1260,7 +1260,7 @@ def s717_19ae46804a3150eb(a0, a1, a2, a3, a4, a5, a6, a7):
     return None
 
 
-def s860_336c54dcfc8c3aa(a0, a1, a2, a3, a4, a5, a6, a7):
+def s860_2f05133a(a0, a1, a2, a3, a4, a5, a6, a7):
     if type(a4) is not int or a4 >> 32: a4 = _integer(a4, 0, 4294967295, '?a4')
     if type(a7) is not int or a7 >> 32: a7 = _integer(a7, 0, 4294967295, '?a7')
     if type(a1) is int and not a1 >> 64: a1 = _word(a1) if a1 else None
@@ -1280,7 +1280,7 @@ def s860_336c54dcfc8c3aa(a0, a1, a2, a3, a4, a5, a6, a7):
     raise _failed('?', n3(err), {'a1': a1, 'a2': a2, 'a3': a3, 'a4': a4, 'a5': a5, 'a6': a6, 'a7': a7})
 
 
-def s1257_8fefeef8870545f(a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10):
+def s1257_66433ad1(a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10):
     try:
         bits = a1 | a2 | a3 | a4 | a5 | a6 | a7
     except (TypeError, OverflowError):
@@ -1305,7 +1305,7 @@ def s1257_8fefeef8870545f(a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10):
     return n6
 
 
-def s362_177ede6876d66387(a0, a2):
+def s362_989e4eef(a0, a2):
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     a1 = (n2 * a2)() if a2 else None
@@ -1316,7 +1316,7 @@ def s362_177ede6876d66387(a0, a2):
     return _items(a1, min(a2_[0], a2), n2), a2_[0]
 
 
-def s290_8459d5b50d3f4e7(a0, a2):
+def s290_65231414(a0, a2):
     if type(a2) is not n3: a2 = _integer(a2, -2147483648, 4294967295, '?a2')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     a1 = _new_struct(n2)
@@ -1326,7 +1326,7 @@ def s290_8459d5b50d3f4e7(a0, a2):
     return a1
 
 
-def s296_42cd6edd0da877d(a0, a2):
+def s296_e58d541e(a0, a2):
     if type(a2) is not n3: a2 = _integer(a2, -2147483648, 4294967295, '?a2')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     a1 = _new_struct(n2)
@@ -1336,7 +1336,7 @@ def s296_42cd6edd0da877d(a0, a2):
     return a1
 
 
-def s187_91c9046e8f6ba58(a1):
+def s187_b42951a5(a1):
     a0 = _new_struct(n1)
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
     err = n3(a0, a1)
@@ -1345,7 +1345,7 @@ def s187_91c9046e8f6ba58(a1):
     return a0
 
 
-def s172_1e4afde4bb342458(a1):
+def s172_382cae8a(a1):
     a0 = _new_struct(n1)
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
     err = n3(a0, a1)
@@ -1354,7 +1354,7 @@ def s172_1e4afde4bb342458(a1):
     return n5, a0
 
 
-def s193_d29cf75a007b3a4(a1):
+def s193_4891cebb(a1):
     a0 = _new_struct(n1)
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
     err = n3(a0, a1.value)
@@ -1363,7 +1363,7 @@ def s193_d29cf75a007b3a4(a1):
     return a0
 
 
-def s140_13a7a5de15535aa8(a1):
+def s140_43351ed8(a1):
     a0 = n1()
     a1 = _by_value(a1, n2, '?a1')
     err = n3(a0, a1)
@@ -1372,7 +1372,7 @@ def s140_13a7a5de15535aa8(a1):
     return n5, a0
 
 
-def s225_1d6beb2436bb30d4(a1):
+def s225_d6dd3667(a1):
     a0 = n1()
     if type(a1) is int and not a1 >> 64: a1 = _word(a1) if a1 else None
     else: a1 = _pointer(a1, None, True, '?a1')
@@ -1382,7 +1382,7 @@ def s225_1d6beb2436bb30d4(a1):
     return n4, a0
 
 
-def s158_15c443ced42f76b0(a1):
+def s158_1364754f(a1):
     a0 = n1()
     if type(a1) is not bytes: a1 = _text(a1, '?a1')
     err = n2(a0, a1)
@@ -1391,7 +1391,7 @@ def s158_15c443ced42f76b0(a1):
     return n4, a0
 
 
-def s176_12caadbe485a032d(a1):
+def s176_9228e1b3(a1):
     a0 = n1()
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
     err = n3(a0, a1)
@@ -1400,7 +1400,7 @@ def s176_12caadbe485a032d(a1):
     return a0
 
 
-def s161_1bc055c0ee27b6e7(a1):
+def s161_2398377d(a1):
     a0 = n1()
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
     err = n3(a0, a1)
@@ -1409,7 +1409,7 @@ def s161_1bc055c0ee27b6e7(a1):
     return n5, a0
 
 
-def s182_f0e92eeca01e904(a1):
+def s182_3f0710f8(a1):
     a0 = n1()
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
     err = n3(a0, a1.value)
@@ -1418,7 +1418,7 @@ def s182_f0e92eeca01e904(a1):
     return a0
 
 
-def s167_2c8da9c0a171772(a1):
+def s167_ebee44d4(a1):
     a0 = n1()
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
     err = n3(a0, a1.value)
@@ -1427,7 +1427,7 @@ def s167_2c8da9c0a171772(a1):
     return n5, a0
 
 
-def s247_41aa52e34b92af1(a1):
+def s247_2de0e65d(a1):
     a0 = n1()
     try:
         a1_at = a1._at_ if type(a1) is n2 else _reference(a1, n2, '?a1')
@@ -1439,7 +1439,7 @@ def s247_41aa52e34b92af1(a1):
     return n5, a0
 
 
-def s186_f118f74f8d2ded0(a1):
+def s186_64beb2d2(a1):
     if type(a1) is not int or a1 >> 32: a1 = _integer(a1, 0, 4294967295, '?a1')
     a0 = n1()
     err = n2(a0, a1)
@@ -1448,7 +1448,7 @@ def s186_f118f74f8d2ded0(a1):
     return n4, a0
 
 
-def s203_173317fe31b978fa(a1):
+def s203_a4aafe01(a1):
     if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
     a0 = n1()
     err = n2(a0, _word(a1))
@@ -1457,7 +1457,7 @@ def s203_173317fe31b978fa(a1):
     return n4, a0
 
 
-def s223_cd37e9da552354f(a1):
+def s223_eba5b9fb(a1):
     if type(a1) is not int or not -2147483648 <= a1 <= 2147483647: a1 = _integer(a1, -2147483648, 2147483647, '?a1')
     a0 = n1()
     err = n2(a0, a1)
@@ -1466,7 +1466,7 @@ def s223_cd37e9da552354f(a1):
     return n4, a0
 
 
-def s300_12243d7947193a6f(a1):
+def s300_aafc26fc(a1):
     try:
         a0, a0_at = cell = n1()
     except IndexError:
@@ -1480,7 +1480,7 @@ def s300_12243d7947193a6f(a1):
     return result
 
 
-def s285_1fb6946a1a03de3f(a1):
+def s285_cc83a25a(a1):
     try:
         a0, a0_at = cell = n1()
     except IndexError:
@@ -1494,7 +1494,7 @@ def s285_1fb6946a1a03de3f(a1):
     return n7, result
 
 
-def s306_191520f0db49506d(a1):
+def s306_77979492(a1):
     try:
         a0, a0_at = cell = n1()
     except IndexError:
@@ -1508,7 +1508,7 @@ def s306_191520f0db49506d(a1):
     return result
 
 
-def s291_1ce58d8392cfe7c2(a1):
+def s291_e070dacb(a1):
     try:
         a0, a0_at = cell = n1()
     except IndexError:
@@ -1522,7 +1522,7 @@ def s291_1ce58d8392cfe7c2(a1):
     return n7, result
 
 
-def s192_16cb33ab583b7838(a1, a0):
+def s192_958d2c18(a1, a0):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     err = n2(a0, _byref(a1))
     if not err:
@@ -1531,7 +1531,7 @@ def s192_16cb33ab583b7838(a1, a0):
     raise _failed('?', n3(err), {'a0': a0})
 
 
-def s246_22d0744d4f8ee4f(a1, a2):
+def s246_94307d52(a1, a2):
     a0 = n1()
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
     if type(a2) is not bytes: a2 = _text(a2, '?a2')
@@ -1541,7 +1541,7 @@ def s246_22d0744d4f8ee4f(a1, a2):
     return a0
 
 
-def s221_1691691586f82876(a1, a2):
+def s221_ee0afef2(a1, a2):
     a0 = n1()
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
     if type(a2) is not bytes: a2 = _text(a2, '?a2')
@@ -1551,7 +1551,7 @@ def s221_1691691586f82876(a1, a2):
     return n5, a0
 
 
-def s310_dd7d816da4dc2fb(a1, a2):
+def s310_52ca25e9(a1, a2):
     a0 = n1()
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
     try:
@@ -1564,7 +1564,7 @@ def s310_dd7d816da4dc2fb(a1, a2):
     return n6, a0
 
 
-def s313_7577e7a3b7ec37(a1, a2):
+def s313_d99408b0(a1, a2):
     if type(a1) is not int or a1 >> 32: a1 = _integer(a1, 0, 4294967295, '?a1')
     a0 = (n1 * a1)() if a1 else None
     if type(a2) is not n2: a2 = _handle(a2, n2, '?a2')
@@ -1574,7 +1574,7 @@ def s313_7577e7a3b7ec37(a1, a2):
     return _items(a0, a1, n1)
 
 
-def s266_1a9352d3d7df97c9(a1, a2):
+def s266_75ec483(a1, a2):
     if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
     a0 = n1()
     if type(a2) is not n2: a2 = _handle(a2, n2, '?a2')
@@ -1584,7 +1584,7 @@ def s266_1a9352d3d7df97c9(a1, a2):
     return n5, a0
 
 
-def s291_8ab67f21d10c0c9(a1, a2):
+def s291_540fe07a(a1, a2):
     if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
     if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
     a0 = n1()
@@ -1594,7 +1594,7 @@ def s291_8ab67f21d10c0c9(a1, a2):
     return n4, a0
 
 
-def s339_572a2001f9fe8b8(a1, a2):
+def s339_e6a71d61(a1, a2):
     if type(a1) is not int or not 0 <= a1 <= 2147483647: a1 = _integer(a1, 0, 2147483647, '?a1')
     a0 = (n1 * a1)() if a1 else None
     if type(a2) is not n2: a2 = _handle(a2, n2, '?a2')
@@ -1604,7 +1604,7 @@ def s339_572a2001f9fe8b8(a1, a2):
     return a0.raw if a0 else b''
 
 
-def s314_1a4e316c88ca1ac9(a1, a2):
+def s314_7bce5da7(a1, a2):
     if type(a1) is not int or not 0 <= a1 <= 2147483647: a1 = _integer(a1, 0, 2147483647, '?a1')
     a0 = (n1 * a1)() if a1 else None
     if type(a2) is not n2: a2 = _handle(a2, n2, '?a2')
@@ -1614,7 +1614,7 @@ def s314_1a4e316c88ca1ac9(a1, a2):
     return n5, a0.raw if a0 else b''
 
 
-def s436_73596572f5b5165(a1, a2):
+def s436_c9fd34a5(a1, a2):
     if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
     take, give, new, get, _ = n1[a1]
     try:
@@ -1630,7 +1630,7 @@ def s436_73596572f5b5165(a1, a2):
     return result
 
 
-def s411_472dab5250ffd31(a1, a2):
+def s411_9f308228(a1, a2):
     if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
     take, give, new, get, _ = n1[a1]
     try:
@@ -1646,7 +1646,7 @@ def s411_472dab5250ffd31(a1, a2):
     return n6, result
 
 
-def s401_15ff947197bcd2e3(a1, a2):
+def s401_bb71c507(a1, a2):
     if type(a1) is not n4: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
     try:
         a0, a0_at = cell = n1()
@@ -1661,7 +1661,7 @@ def s401_15ff947197bcd2e3(a1, a2):
     return result
 
 
-def s376_f50c96f4f6c98ec(a1, a2):
+def s376_247a9d59(a1, a2):
     if type(a1) is not n4: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
     try:
         a0, a0_at = cell = n1()
@@ -1676,7 +1676,7 @@ def s376_f50c96f4f6c98ec(a1, a2):
     return n8, result
 
 
-def s254_8f6c25342176d19(a1, a2):
+def s254_a0e7572f(a1, a2):
     if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
     a0 = n1()
     a1 = _array(a1, n2, a2, '?a1')
@@ -1686,7 +1686,7 @@ def s254_8f6c25342176d19(a1, a2):
     return a0
 
 
-def s228_1a95bbeb422494e3(a1, a2):
+def s228_69340381(a1, a2):
     if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
     a0 = n1()
     a1 = _by_value(a1, n2, '?a1')
@@ -1696,7 +1696,7 @@ def s228_1a95bbeb422494e3(a1, a2):
     return n5, a0
 
 
-def s274_c5be9ced78877bc(a1, a2):
+def s274_b7e11172(a1, a2):
     if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
     a0 = n1()
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
@@ -1706,7 +1706,7 @@ def s274_c5be9ced78877bc(a1, a2):
     return a0
 
 
-def s357_1abb768904e0ae55(a1, a2):
+def s357_c6e4ade1(a1, a2):
     if type(a2) is not n3: a2 = _integer(a2, -2147483648, 4294967295, '?a2')
     a0 = n1()
     try:
@@ -1719,7 +1719,7 @@ def s357_1abb768904e0ae55(a1, a2):
     return a0
 
 
-def s481_150b632268c0dc2(a1, a2):
+def s481_b931c363(a1, a2):
     if type(a2) is not n5: a2 = _integer(a2, -2147483648, 4294967295, '?a2')
     try:
         a0, a0_at = cell = n1()
@@ -1737,7 +1737,7 @@ def s481_150b632268c0dc2(a1, a2):
     return result
 
 
-def s456_f3ca7b4592e77bd(a1, a2):
+def s456_d7532143(a1, a2):
     if type(a2) is not n5: a2 = _integer(a2, -2147483648, 4294967295, '?a2')
     try:
         a0, a0_at = cell = n1()
@@ -1755,7 +1755,7 @@ def s456_f3ca7b4592e77bd(a1, a2):
     return n8, result
 
 
-def s373_16238fccecb79c33(a1, a2):
+def s373_975b0353(a1, a2):
     try:
         a0, a0_at = cell = n1()
     except IndexError:
@@ -1770,7 +1770,7 @@ def s373_16238fccecb79c33(a1, a2):
     return result
 
 
-def s348_5ff0ac93d3444d2(a1, a2):
+def s348_afa1d4bd(a1, a2):
     try:
         a0, a0_at = cell = n1()
     except IndexError:
@@ -1785,7 +1785,7 @@ def s348_5ff0ac93d3444d2(a1, a2):
     return n7, result
 
 
-def s385_1875f6b4503778ac(a1, a2):
+def s385_509b04c8(a1, a2):
     try:
         a0, a0_at = cell = n1()
     except IndexError:
@@ -1800,7 +1800,7 @@ def s385_1875f6b4503778ac(a1, a2):
     return result
 
 
-def s459_1114592556f6f417(a1, a2):
+def s459_cb2f15c1(a1, a2):
     try:
         a0, a0_at = cell = n1()
     except IndexError:
@@ -1818,7 +1818,7 @@ def s459_1114592556f6f417(a1, a2):
     return result
 
 
-def s463_f0e53aad46dbac7(a1, a2):
+def s463_ebce7c11(a1, a2):
     try:
         a0, a0_at = cell = n1()
     except IndexError:
@@ -1836,7 +1836,7 @@ def s463_f0e53aad46dbac7(a1, a2):
     return n4[result]
 
 
-def s545_2473c0ef64a5582(a1, a2, a3):
+def s545_e2970849(a1, a2, a3):
     a0 = n1()
     try:
         a1_at = a1._at_ if type(a1) is n2 else _reference(a1, n2, '?a1')
@@ -1856,7 +1856,7 @@ def s545_2473c0ef64a5582(a1, a2, a3):
     return n7, a0
 
 
-def s329_e1ef8d184ea5e10(a1, a2, a3):
+def s329_c0ffd4f3(a1, a2, a3):
     if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
     a0 = n1()
     if type(a2) is not n2: a2 = _handle(a2, n2, '?a2')
@@ -1867,7 +1867,7 @@ def s329_e1ef8d184ea5e10(a1, a2, a3):
     return n6, a0
 
 
-def s457_1dc1592d2e804105(a1, a2, a3):
+def s457_e25c4e76(a1, a2, a3):
     if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
     a0 = n1()
@@ -1881,7 +1881,7 @@ def s457_1dc1592d2e804105(a1, a2, a3):
     return n5, a0
 
 
-def s474_70d6953591b54fc(a1, a2, a3):
+def s474_c321f97c(a1, a2, a3):
     if type(a1) is not n4: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
     try:
         a0, a0_at = cell = n1()
@@ -1897,7 +1897,7 @@ def s474_70d6953591b54fc(a1, a2, a3):
     return result
 
 
-def s383_1a8b19a996b3e1c8(a1, a2, a3):
+def s383_812bf699(a1, a2, a3):
     if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
     if type(a3) is not int or a3 >> 32: a3 = _integer(a3, 0, 4294967295, '?a3')
     a0 = _new_struct(n1)
@@ -1908,7 +1908,7 @@ def s383_1a8b19a996b3e1c8(a1, a2, a3):
     return a0
 
 
-def s348_18ec1c56e598a275(a1, a2, a3):
+def s348_6f668aaf(a1, a2, a3):
     if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
     if type(a3) is not int or a3 >> 32: a3 = _integer(a3, 0, 4294967295, '?a3')
     a0 = _new_struct(n1)
@@ -1919,7 +1919,7 @@ def s348_18ec1c56e598a275(a1, a2, a3):
     return n5, a0
 
 
-def s550_ecd29013eb082de(a1, a2, a3):
+def s550_29687e18(a1, a2, a3):
     if type(a2) is not int or not -2147483648 <= a2 <= 2147483647: a2 = _integer(a2, -2147483648, 2147483647, '?a2')
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
     try:
@@ -1935,7 +1935,7 @@ def s550_ecd29013eb082de(a1, a2, a3):
     return result
 
 
-def s515_130ecb82b773ee6a(a1, a2, a3):
+def s515_441c99a8(a1, a2, a3):
     if type(a2) is not int or not -2147483648 <= a2 <= 2147483647: a2 = _integer(a2, -2147483648, 2147483647, '?a2')
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
     try:
@@ -1951,7 +1951,7 @@ def s515_130ecb82b773ee6a(a1, a2, a3):
     return n7, result
 
 
-def s570_1c70718010e78260(a1, a2, a3):
+def s570_807a63d6(a1, a2, a3):
     if type(a2) is not int or not -2147483648 <= a2 <= 2147483647: a2 = _integer(a2, -2147483648, 2147483647, '?a2')
     if type(a3) is not int or not -2147483648 <= a3 <= 2147483647: a3 = _integer(a3, -2147483648, 2147483647, '?a3')
     try:
@@ -1967,7 +1967,7 @@ def s570_1c70718010e78260(a1, a2, a3):
     return result
 
 
-def s327_1580c01b78630657(a1, a2, a3):
+def s327_44957179(a1, a2, a3):
     if type(a2) is not n2: a2 = _integer(a2, -2147483648, 4294967295, '?a2')
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
     a0 = n1()
@@ -1978,7 +1978,7 @@ def s327_1580c01b78630657(a1, a2, a3):
     return n5, a0
 
 
-def s516_168caedda54556e1(a1, a2, a3):
+def s516_dd6f242e(a1, a2, a3):
     if type(a2) is not n3: a2 = _integer(a2, -2147483648, 4294967295, '?a2')
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
     take, give, new, get, _ = n1[a2]
@@ -1995,7 +1995,7 @@ def s516_168caedda54556e1(a1, a2, a3):
     return n6, result
 
 
-def s377_d47f9d12b08a511(a1, a2, a3):
+def s377_c063d99e(a1, a2, a3):
     if type(a3) is not int or a3 >> 32: a3 = _integer(a3, 0, 4294967295, '?a3')
     a0 = n1()
     try:
@@ -2009,7 +2009,7 @@ def s377_d47f9d12b08a511(a1, a2, a3):
     return n6, a0
 
 
-def s476_1227a88db123548d(a1, a2, a3, a4):
+def s476_7aecdfb9(a1, a2, a3, a4):
     if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
     if type(a4) is not int or a4 >> 64: a4 = _integer(a4, 0, 18446744073709551615, '?a4')
@@ -2021,7 +2021,7 @@ def s476_1227a88db123548d(a1, a2, a3, a4):
     return n5, a0
 
 
-def s476_382064c55322e00(a1, a2, a3, a4):
+def s476_cd7fda3d(a1, a2, a3, a4):
     if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
     a0 = n1()
     if type(a1) is int and not a1 >> 64: a1 = _word(a1) if a1 else None
@@ -2035,7 +2035,7 @@ def s476_382064c55322e00(a1, a2, a3, a4):
     return n5, a0
 
 
-def s445_6ccf637084ab864(a1, a2, a3, a4):
+def s445_78b4e82a(a1, a2, a3, a4):
     if type(a3) is not int or a3 >> 32: a3 = _integer(a3, 0, 4294967295, '?a3')
     if type(a4) is not int or a4 >> 32: a4 = _integer(a4, 0, 4294967295, '?a4')
     a0 = n1()
@@ -2047,7 +2047,7 @@ def s445_6ccf637084ab864(a1, a2, a3, a4):
     return a0
 
 
-def s503_1df37c1d388a3be9(a1, a2, a3, a4):
+def s503_8470cefd(a1, a2, a3, a4):
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
     a0 = n1()
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
@@ -2062,7 +2062,7 @@ def s503_1df37c1d388a3be9(a1, a2, a3, a4):
     return a0
 
 
-def s458_1692ae16c7648817(a1, a2, a3, a4):
+def s458_f494722(a1, a2, a3, a4):
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
     a0 = n1()
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
@@ -2077,7 +2077,7 @@ def s458_1692ae16c7648817(a1, a2, a3, a4):
     return n7, a0
 
 
-def s591_e43f8c340f76c9d(a1, a2, a4, a5):
+def s591_a047024d(a1, a2, a4, a5):
     if type(a1) is not int or a1 >> 32: a1 = _integer(a1, 0, 4294967295, '?a1')
     if type(a4) is not int or a4 >> 32: a4 = _integer(a4, 0, 4294967295, '?a4')
     a0 = (n1 * a1)() if a1 else None
@@ -2093,7 +2093,7 @@ def s591_e43f8c340f76c9d(a1, a2, a4, a5):
     return _items(a0, a1, n1), a3
 
 
-def s827_8bf16d1ee4194b3(a1, a2, a4, a5):
+def s827_80d25872(a1, a2, a4, a5):
     try:
         bits = a1 | a4 | a5
     except (TypeError, OverflowError):
@@ -2115,7 +2115,7 @@ def s827_8bf16d1ee4194b3(a1, a2, a4, a5):
     return _items(a0, min(a1_[0], a1), n1), a1_[0], a3
 
 
-def s201_19f37f83147046a4(a2):
+def s201_6f0ff59b(a2):
     a0 = n1()
     a1 = n2()
     if type(a2) is not n3: a2 = _handle(a2, n3, '?a2')
@@ -2125,7 +2125,7 @@ def s201_19f37f83147046a4(a2):
     return a0, a1[0]
 
 
-def s271_15090fffc2b260a(a2, a3):
+def s271_e446f1f9(a2, a3):
     a0 = n1()
     a1 = n2()
     if type(a2) is not n3: a2 = _handle(a2, n3, '?a2')
@@ -2136,7 +2136,7 @@ def s271_15090fffc2b260a(a2, a3):
     return a0, a1[0]
 
 
-def s252_23d147c2df289fc(a2, a3):
+def s252_15c0e6aa(a2, a3):
     a0 = n1()
     a1 = n2()
     if type(a2) is not n3: a2 = _handle(a2, n3, '?a2')
@@ -2147,7 +2147,7 @@ def s252_23d147c2df289fc(a2, a3):
     return n6, a0, a1[0]
 
 
-def s529_85a5fbf3aecc192(a2, a3, a4, a5):
+def s529_67d74ec6(a2, a3, a4, a5):
     if type(a4) is not int or a4 >> 64: a4 = _integer(a4, 0, 18446744073709551615, '?a4')
     if type(a5) is not int or not -2147483648 <= a5 <= 2147483647: a5 = _integer(a5, -2147483648, 2147483647, '?a5')
     a0 = n1()
@@ -2160,7 +2160,7 @@ def s529_85a5fbf3aecc192(a2, a3, a4, a5):
     return a0[0], a1[0]
 
 
-def s490_1ecce1a07c1bc7dc(a2, a3, a4, a5):
+def s490_74252bff(a2, a3, a4, a5):
     if type(a4) is not int or a4 >> 64: a4 = _integer(a4, 0, 18446744073709551615, '?a4')
     if type(a5) is not int or not -2147483648 <= a5 <= 2147483647: a5 = _integer(a5, -2147483648, 2147483647, '?a5')
     a0 = n1()
@@ -2173,7 +2173,7 @@ def s490_1ecce1a07c1bc7dc(a2, a3, a4, a5):
     return n6, a0[0], a1[0]
 
 
-def s442_bde7184221999d5(a3, a0, a1, a2):
+def s442_da180339(a3, a0, a1, a2):
     if type(a0) is not int or a0 >> 32: a0 = _integer(a0, 0, 4294967295, '?a0')
     a1 = _array(a1, n1, a0, '?a1')
     if type(a2) is int and not a2 >> 64: a2 = _word(a2) if a2 else None
@@ -2187,7 +2187,7 @@ def s442_bde7184221999d5(a3, a0, a1, a2):
     raise _failed('?', n3(err), {'a0': a0, 'a1': a1, 'a2': a2})
 
 
-def s1835_3e734432925bb9b(tensorDataType, tensorRank, globalAddress, globalDim, globalStrides, boxDim, elementStrides, interleave, swizzle, l2Promotion, oobFill):
+def s1835_31ebe9eb(tensorDataType, tensorRank, globalAddress, globalDim, globalStrides, boxDim, elementStrides, interleave, swizzle, l2Promotion, oobFill):
     if type(tensorDataType) is not n2: tensorDataType = _integer(tensorDataType, -2147483648, 4294967295, '?tensorDataType')
     if type(interleave) is not n5: interleave = _integer(interleave, -2147483648, 4294967295, '?interleave')
     if type(swizzle) is not n6: swizzle = _integer(swizzle, -2147483648, 4294967295, '?swizzle')
@@ -2207,7 +2207,7 @@ def s1835_3e734432925bb9b(tensorDataType, tensorRank, globalAddress, globalDim, 
     return tensorMap
 
 
-def s2495_1895a9136e017678(tensorDataType, tensorRank, globalAddress, globalDim, globalStrides, pixelBoxLowerCorner, pixelBoxUpperCorner, channelsPerPixel, pixelsPerColumn, elementStrides, interleave, swizzle, l2Promotion, oobFill):
+def s2495_e18da13d(tensorDataType, tensorRank, globalAddress, globalDim, globalStrides, pixelBoxLowerCorner, pixelBoxUpperCorner, channelsPerPixel, pixelsPerColumn, elementStrides, interleave, swizzle, l2Promotion, oobFill):
     if type(tensorDataType) is not n2: tensorDataType = _integer(tensorDataType, -2147483648, 4294967295, '?tensorDataType')
     if type(interleave) is not n6: interleave = _integer(interleave, -2147483648, 4294967295, '?interleave')
     if type(swizzle) is not n7: swizzle = _integer(swizzle, -2147483648, 4294967295, '?swizzle')
@@ -2230,7 +2230,7 @@ def s2495_1895a9136e017678(tensorDataType, tensorRank, globalAddress, globalDim,
     return tensorMap
 
 
-def s2892_458db705162db70(tensorDataType, tensorRank, globalAddress, globalDim, globalStrides, pixelBoxLowerCornerWidth, pixelBoxUpperCornerWidth, channelsPerPixel, pixelsPerColumn, elementStrides, interleave, mode, swizzle, l2Promotion, oobFill):
+def s2892_fc6f36f5(tensorDataType, tensorRank, globalAddress, globalDim, globalStrides, pixelBoxLowerCornerWidth, pixelBoxUpperCornerWidth, channelsPerPixel, pixelsPerColumn, elementStrides, interleave, mode, swizzle, l2Promotion, oobFill):
     if type(tensorDataType) is not n2: tensorDataType = _integer(tensorDataType, -2147483648, 4294967295, '?tensorDataType')
     if type(pixelBoxLowerCornerWidth) is not int or not -2147483648 <= pixelBoxLowerCornerWidth <= 2147483647: pixelBoxLowerCornerWidth = _integer(pixelBoxLowerCornerWidth, -2147483648, 2147483647, '?pixelBoxLowerCornerWidth')
     if type(pixelBoxUpperCornerWidth) is not int or not -2147483648 <= pixelBoxUpperCornerWidth <= 2147483647: pixelBoxUpperCornerWidth = _integer(pixelBoxUpperCornerWidth, -2147483648, 2147483647, '?pixelBoxUpperCornerWidth')

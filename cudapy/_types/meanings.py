@@ -493,9 +493,26 @@ NVRTCRESULT = {
     ),
 }
 
+_DRIVERS_OWN = (
+    "OUT_OF_MEMORY NOT_INITIALIZED DEINITIALIZED DEVICE_UNAVAILABLE MULTICAST_RESOURCE_FULL INVALID_IMAGE "
+    "INVALID_CONTEXT CONTEXT_ALREADY_CURRENT MAP_FAILED UNMAP_FAILED NO_BINARY_FOR_GPU ECC_UNCORRECTABLE "
+    "CONTEXT_ALREADY_IN_USE UNSUPPORTED_DEVSIDE_SYNC INVALID_HANDLE NOT_FOUND PRIMARY_CONTEXT_ACTIVE "
+    "LAUNCH_FAILED KEY_ROTATION "
+)
+"""Those of which the Runtime API has none of this name."""
+
+
+def _of_runtime(name: str) -> str:
+    """CUDA_ERROR_INVALID_VALUE as cudaErrorInvalidValue."""
+    return "cudaError" + "".join(map(str.capitalize, name.split("_")[2:]))
+
+
 CUDAERROR = {
+    _of_runtime(name): meaning
+    for name, meaning in CURESULT.items()
+    if name != "CUDA_SUCCESS" and name[11:] not in _DRIVERS_OWN.split()
+} | {
     "cudaSuccess": CURESULT["CUDA_SUCCESS"],
-    "cudaErrorInvalidValue": CURESULT["CUDA_ERROR_INVALID_VALUE"],
     "cudaErrorMemoryAllocation": (
         "CUDA could not get enough device or host memory for this call.",
         "free buffers, trim memory pools, or see what else is on the GPU with nvidia-smi",
@@ -508,10 +525,6 @@ CUDAERROR = {
         "CUDA is shutting down, so no more calls can be served.",
         "do not call CUDA from atexit hooks or late finalizers; release objects earlier",
     ),
-    "cudaErrorProfilerDisabled": CURESULT["CUDA_ERROR_PROFILER_DISABLED"],
-    "cudaErrorProfilerNotInitialized": CURESULT["CUDA_ERROR_PROFILER_NOT_INITIALIZED"],
-    "cudaErrorProfilerAlreadyStarted": CURESULT["CUDA_ERROR_PROFILER_ALREADY_STARTED"],
-    "cudaErrorProfilerAlreadyStopped": CURESULT["CUDA_ERROR_PROFILER_ALREADY_STOPPED"],
     "cudaErrorInvalidConfiguration": (
         "The grid or block sizes are 0 or beyond what the device allows.",
         "check gridDim, blockDim and shared memory against cudaGetDeviceProperties",
@@ -588,7 +601,6 @@ CUDAERROR = {
         "An old code for an emulated pointer that was too large; recent releases do not return it.",
         "",
     ),
-    "cudaErrorStubLibrary": CURESULT["CUDA_ERROR_STUB_LIBRARY"],
     "cudaErrorInsufficientDriver": (
         "The NVIDIA driver is older than this libcudart, or there is no driver on this machine.",
         "install or update the NVIDIA driver, or use a libcudart of an older CUDA",
@@ -650,12 +662,10 @@ CUDAERROR = {
         "The kernel does not exist, or has no code for this device.",
         "pass a cudaKernel_t or cudaFunction_t, and compile for this device",
     ),
-    "cudaErrorNoDevice": CURESULT["CUDA_ERROR_NO_DEVICE"],
     "cudaErrorInvalidDevice": (
         "The device number does not name a visible device, or the device cannot do what was asked.",
         "use a number from 0 to cudaGetDeviceCount() - 1",
     ),
-    "cudaErrorDeviceNotLicensed": CURESULT["CUDA_ERROR_DEVICE_NOT_LICENSED"],
     "cudaErrorSoftwareValidityNotEstablished": (
         "The GPU or the system could not verify the software it runs.",
         "check that driver and firmware are those that the vendor released for this GPU",
@@ -674,48 +684,20 @@ CUDAERROR = {
     ),
     "cudaErrorMapBufferObjectFailed": CURESULT["CUDA_ERROR_MAP_FAILED"],
     "cudaErrorUnmapBufferObjectFailed": CURESULT["CUDA_ERROR_UNMAP_FAILED"],
-    "cudaErrorArrayIsMapped": CURESULT["CUDA_ERROR_ARRAY_IS_MAPPED"],
-    "cudaErrorAlreadyMapped": CURESULT["CUDA_ERROR_ALREADY_MAPPED"],
     "cudaErrorNoKernelImageForDevice": CURESULT["CUDA_ERROR_NO_BINARY_FOR_GPU"],
-    "cudaErrorAlreadyAcquired": CURESULT["CUDA_ERROR_ALREADY_ACQUIRED"],
-    "cudaErrorNotMapped": CURESULT["CUDA_ERROR_NOT_MAPPED"],
-    "cudaErrorNotMappedAsArray": CURESULT["CUDA_ERROR_NOT_MAPPED_AS_ARRAY"],
-    "cudaErrorNotMappedAsPointer": CURESULT["CUDA_ERROR_NOT_MAPPED_AS_POINTER"],
     "cudaErrorECCUncorrectable": CURESULT["CUDA_ERROR_ECC_UNCORRECTABLE"],
-    "cudaErrorUnsupportedLimit": CURESULT["CUDA_ERROR_UNSUPPORTED_LIMIT"],
     "cudaErrorDeviceAlreadyInUse": CURESULT["CUDA_ERROR_CONTEXT_ALREADY_IN_USE"],
     "cudaErrorPeerAccessUnsupported": (
         "These two devices cannot reach each other's memory.",
         "ask cudaDeviceCanAccessPeer first, and copy through the host where it says no",
     ),
-    "cudaErrorInvalidPtx": CURESULT["CUDA_ERROR_INVALID_PTX"],
-    "cudaErrorInvalidGraphicsContext": CURESULT["CUDA_ERROR_INVALID_GRAPHICS_CONTEXT"],
-    "cudaErrorNvlinkUncorrectable": CURESULT["CUDA_ERROR_NVLINK_UNCORRECTABLE"],
-    "cudaErrorJitCompilerNotFound": CURESULT["CUDA_ERROR_JIT_COMPILER_NOT_FOUND"],
-    "cudaErrorUnsupportedPtxVersion": CURESULT["CUDA_ERROR_UNSUPPORTED_PTX_VERSION"],
-    "cudaErrorJitCompilationDisabled": CURESULT["CUDA_ERROR_JIT_COMPILATION_DISABLED"],
     "cudaErrorUnsupportedExecAffinity": (
         "This device or setup cannot limit a context in the way that was asked for.",
         "SM-count limits need MPS",
     ),
     "cudaErrorUnsupportedDevSideSync": CURESULT["CUDA_ERROR_UNSUPPORTED_DEVSIDE_SYNC"],
-    "cudaErrorContained": CURESULT["CUDA_ERROR_CONTAINED"],
-    "cudaErrorInsufficientLoaderVersion": CURESULT["CUDA_ERROR_INSUFFICIENT_LOADER_VERSION"],
-    "cudaErrorInvalidSource": CURESULT["CUDA_ERROR_INVALID_SOURCE"],
-    "cudaErrorFileNotFound": CURESULT["CUDA_ERROR_FILE_NOT_FOUND"],
-    "cudaErrorSharedObjectSymbolNotFound": CURESULT["CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND"],
-    "cudaErrorSharedObjectInitFailed": CURESULT["CUDA_ERROR_SHARED_OBJECT_INIT_FAILED"],
-    "cudaErrorOperatingSystem": CURESULT["CUDA_ERROR_OPERATING_SYSTEM"],
     "cudaErrorInvalidResourceHandle": CURESULT["CUDA_ERROR_INVALID_HANDLE"],
-    "cudaErrorIllegalState": CURESULT["CUDA_ERROR_ILLEGAL_STATE"],
-    "cudaErrorLossyQuery": CURESULT["CUDA_ERROR_LOSSY_QUERY"],
     "cudaErrorSymbolNotFound": CURESULT["CUDA_ERROR_NOT_FOUND"],
-    "cudaErrorNotReady": CURESULT["CUDA_ERROR_NOT_READY"],
-    "cudaErrorIllegalAddress": CURESULT["CUDA_ERROR_ILLEGAL_ADDRESS"],
-    "cudaErrorLaunchOutOfResources": CURESULT["CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"],
-    "cudaErrorLaunchTimeout": CURESULT["CUDA_ERROR_LAUNCH_TIMEOUT"],
-    "cudaErrorLaunchIncompatibleTexturing": CURESULT["CUDA_ERROR_LAUNCH_INCOMPATIBLE_TEXTURING"],
-    "cudaErrorPeerAccessAlreadyEnabled": CURESULT["CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED"],
     "cudaErrorPeerAccessNotEnabled": (
         "Peer access cannot be disabled, for it was never enabled.",
         "call cudaDeviceEnablePeerAccess first",
@@ -724,10 +706,6 @@ CUDAERROR = {
         "The device is in use already, so this setting cannot change.",
         "set it before the first call that uses the device, or after cudaDeviceReset",
     ),
-    "cudaErrorContextIsDestroyed": CURESULT["CUDA_ERROR_CONTEXT_IS_DESTROYED"],
-    "cudaErrorAssert": CURESULT["CUDA_ERROR_ASSERT"],
-    "cudaErrorTooManyPeers": CURESULT["CUDA_ERROR_TOO_MANY_PEERS"],
-    "cudaErrorHostMemoryAlreadyRegistered": CURESULT["CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED"],
     "cudaErrorHostMemoryNotRegistered": (
         "This host memory is not registered, so it cannot be unregistered or used as such.",
         "pass the address that was given to cudaHostRegister",
@@ -736,39 +714,7 @@ CUDAERROR = {
         "The call stack on the device is broken or overflowed; the context is lost.",
         "raise cudaLimitStackSize or recurse less",
     ),
-    "cudaErrorIllegalInstruction": CURESULT["CUDA_ERROR_ILLEGAL_INSTRUCTION"],
-    "cudaErrorMisalignedAddress": CURESULT["CUDA_ERROR_MISALIGNED_ADDRESS"],
-    "cudaErrorInvalidAddressSpace": CURESULT["CUDA_ERROR_INVALID_ADDRESS_SPACE"],
-    "cudaErrorInvalidPc": CURESULT["CUDA_ERROR_INVALID_PC"],
     "cudaErrorLaunchFailure": CURESULT["CUDA_ERROR_LAUNCH_FAILED"],
-    "cudaErrorCooperativeLaunchTooLarge": CURESULT["CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE"],
-    "cudaErrorTensorMemoryLeak": CURESULT["CUDA_ERROR_TENSOR_MEMORY_LEAK"],
-    "cudaErrorNotPermitted": CURESULT["CUDA_ERROR_NOT_PERMITTED"],
-    "cudaErrorNotSupported": CURESULT["CUDA_ERROR_NOT_SUPPORTED"],
-    "cudaErrorSystemNotReady": CURESULT["CUDA_ERROR_SYSTEM_NOT_READY"],
-    "cudaErrorSystemDriverMismatch": CURESULT["CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"],
-    "cudaErrorCompatNotSupportedOnDevice": CURESULT["CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE"],
-    "cudaErrorMpsConnectionFailed": CURESULT["CUDA_ERROR_MPS_CONNECTION_FAILED"],
-    "cudaErrorMpsRpcFailure": CURESULT["CUDA_ERROR_MPS_RPC_FAILURE"],
-    "cudaErrorMpsServerNotReady": CURESULT["CUDA_ERROR_MPS_SERVER_NOT_READY"],
-    "cudaErrorMpsMaxClientsReached": CURESULT["CUDA_ERROR_MPS_MAX_CLIENTS_REACHED"],
-    "cudaErrorMpsMaxConnectionsReached": CURESULT["CUDA_ERROR_MPS_MAX_CONNECTIONS_REACHED"],
-    "cudaErrorMpsClientTerminated": CURESULT["CUDA_ERROR_MPS_CLIENT_TERMINATED"],
-    "cudaErrorCdpNotSupported": CURESULT["CUDA_ERROR_CDP_NOT_SUPPORTED"],
-    "cudaErrorCdpVersionMismatch": CURESULT["CUDA_ERROR_CDP_VERSION_MISMATCH"],
-    "cudaErrorStreamCaptureUnsupported": CURESULT["CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED"],
-    "cudaErrorStreamCaptureInvalidated": CURESULT["CUDA_ERROR_STREAM_CAPTURE_INVALIDATED"],
-    "cudaErrorStreamCaptureMerge": CURESULT["CUDA_ERROR_STREAM_CAPTURE_MERGE"],
-    "cudaErrorStreamCaptureUnmatched": CURESULT["CUDA_ERROR_STREAM_CAPTURE_UNMATCHED"],
-    "cudaErrorStreamCaptureUnjoined": CURESULT["CUDA_ERROR_STREAM_CAPTURE_UNJOINED"],
-    "cudaErrorStreamCaptureIsolation": CURESULT["CUDA_ERROR_STREAM_CAPTURE_ISOLATION"],
-    "cudaErrorStreamCaptureImplicit": CURESULT["CUDA_ERROR_STREAM_CAPTURE_IMPLICIT"],
-    "cudaErrorCapturedEvent": CURESULT["CUDA_ERROR_CAPTURED_EVENT"],
-    "cudaErrorStreamCaptureWrongThread": CURESULT["CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD"],
-    "cudaErrorTimeout": CURESULT["CUDA_ERROR_TIMEOUT"],
-    "cudaErrorGraphExecUpdateFailure": CURESULT["CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE"],
-    "cudaErrorExternalDevice": CURESULT["CUDA_ERROR_EXTERNAL_DEVICE"],
-    "cudaErrorInvalidClusterSize": CURESULT["CUDA_ERROR_INVALID_CLUSTER_SIZE"],
     "cudaErrorFunctionNotLoaded": (
         "The kernel is not loaded yet, and this call does not load it.",
         "set CUDA_MODULE_LOADING=EAGER",
@@ -777,11 +723,6 @@ CUDAERROR = {
         "A device resource is not of a type that this operation takes.",
         "check the type field, such as cudaDevResourceTypeSm",
     ),
-    "cudaErrorInvalidResourceConfiguration": CURESULT["CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION"],
-    "cudaErrorStreamDetached": CURESULT["CUDA_ERROR_STREAM_DETACHED"],
-    "cudaErrorGraphRecaptureFailure": CURESULT["CUDA_ERROR_GRAPH_RECAPTURE_FAILURE"],
-    "cudaErrorFabricNotReady": CURESULT["CUDA_ERROR_FABRIC_NOT_READY"],
-    "cudaErrorUnknown": CURESULT["CUDA_ERROR_UNKNOWN"],
     "cudaErrorApiFailureBase": (
         "An old code for unhandled driver errors; recent releases do not return it.",
         "",

@@ -10,7 +10,6 @@ if int(numpy.__version__.partition(".")[0]) < 2:
 from . import back_ends, coverage, fault, settings
 from .aliases import U8, Array
 from .classes import CLASSES
-from .counters import Counters
 from .coverage import Counts
 from .device import Answers, Device
 from .fault import Fault, Finding, OtherAccess, Place
@@ -18,6 +17,7 @@ from .grids import launch
 from .idle_threads import IdleThreads
 from .memory import LAZY, POISON, QUARANTINE, UNDEFINED, Member, Memory
 from .module import Function, Module, PTXError
+from .run.batch import Counters
 from .run.device_runtime import DEVICE_RUNTIME
 from .tensor_map import TensorMap
 from .texture import Surface, Texture

@@ -12,11 +12,10 @@ import numpy as np
 from . import checks, fault
 from . import settings as engine_settings
 from .back_ends import NUMPY, names
-from .counters import Counters
 from .device import Device
 from .fault import Fault
 from .progress import Progress
-from .run.batch import Batch, Launch
+from .run.batch import Batch, Counters, Launch
 from .run.children import ChildGrid
 from .run.scheduler import Scheduler
 

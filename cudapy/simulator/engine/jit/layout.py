@@ -7,11 +7,14 @@ Numbers of 16 and 8 bits have zeros above, a predicate is all ones where it hold
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..address_spaces import LOCAL, SHARED
+
+if TYPE_CHECKING:
+    from ..aliases import U8, Array
 
 LANES = 32
 NARROW, WIDE = 4 * LANES, 8 * LANES
@@ -139,8 +142,12 @@ DONE, PAUSED, BETWEEN, ACCESSES = range(4)
 or an access is to be made for it.
 """
 
+UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+_ALIGN = 64
+_ALL = 0xFFFFFFFF
 
-def image(size: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
+
+def image(size: int) -> U8:
     """Fresh memory for a region, with what is the same in all of them."""
     memory = np.zeros(size, np.uint8)
     for place in range(STEP_COUNT):
@@ -154,3 +161,38 @@ def image(size: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
     memory[SHARED_WINDOW : SHARED_WINDOW + 8].view(np.uint64)[0] = SHARED
     memory[LOCAL_WINDOW : LOCAL_WINDOW + 8].view(np.uint64)[0] = LOCAL
     return memory
+
+
+class RegionMemory:
+    """What the code of a region runs in: one for each thread."""
+
+    def __init__(self, image: U8) -> None:
+        unaligned = np.empty(len(image) + _ALIGN, np.uint8)
+        start = -unaligned.ctypes.data % _ALIGN
+        self.bytes = unaligned[start : start + len(image)]
+        self.bytes[:] = image
+        self.address = int(self.bytes.ctypes.data)
+        self.fields = self.bytes[:PLACE].view(np.int64)
+
+    def get(self, field: int) -> int:
+        return int(self.fields[field >> 3])
+
+    def set(self, field: int, value: int) -> None:
+        self.fields[field >> 3] = value
+
+    def array(self, offset: int, size: int = 4) -> Array:
+        """A location or another array of all lanes, of numbers of `size` bytes."""
+        wide = size == 8
+        memory = self.bytes[offset : offset + (WIDE if wide else NARROW)]
+        return memory.view(np.uint64 if wide else np.uint32)
+
+    def fill(self, value: Array, location: int) -> None:
+        """Put what all lanes share into a location."""
+        size = value.dtype.itemsize
+        is_bool = value.dtype.kind == "b"
+        self.array(location, size)[:] = _ALL * bool(value) if is_bool else value.view(UNSIGNED[size])
+
+    def registers(self, location: int, dtype: np.dtype[Any], count: int) -> Array:
+        """A copy of the first lanes of a location, as registers are kept in frames."""
+        bits = self.array(location, dtype.itemsize)[:count]
+        return bits != 0 if dtype.kind == "b" else bits.astype(UNSIGNED[dtype.itemsize]).view(dtype)

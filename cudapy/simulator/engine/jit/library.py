@@ -638,30 +638,26 @@ def _load_beside(out: Assembler, size: int, part: int, beside: int, near: str) -
     ones: as those of the rows of a block that is narrower than a warp.
     """
     value, first, different, apart = YMM[:4]
-    is_row, unlike = out.new_label(), out.new_label()
     address = layout.ADDRESS + 8 * beside * part
     steps = layout.STEPS + (size.bit_length() - 1) * WIDE
     out.unary("broadcastq", first, At(RBX, address))
     out.word("mov", RAX, At(RBX, address))
-    out.vector("pxor", different, different, different)
-    for quarter in range(beside // 4):
-        out.vector("psubq", apart, first, At(RBX, address + 32 * quarter))
-        out.vector("por", different, different, apart)
-    out.unary("ptest", different, different)
-    out.jump_if("nz", is_row)
-    _spread(out, value, At(RAX, 0, R8, 1), size)
-    out.jump(near)
-    out.label(is_row)
-    out.vector("pxor", different, different, different)
-    for quarter in range(beside // 4):
-        out.vector("paddq", apart, first, At(RBX, steps + 32 * quarter))
-        out.vector("pxor", apart, apart, At(RBX, address + 32 * quarter))
-        out.vector("por", different, different, apart)
-    out.unary("ptest", different, different)
-    out.jump_if("nz", unlike)
-    out.unary("movups", value, At(RAX, 0, R8, 1))
-    out.jump(near)
-    out.label(unlike)
+    for is_row in (False, True):
+        unlike = out.new_label()
+        out.vector("pxor", different, different, different)
+        for offset in range(0, 8 * beside, 32):
+            if is_row:
+                out.vector("paddq", apart, first, At(RBX, steps + offset))
+            out.vector("pxor", apart, apart if is_row else first, At(RBX, address + offset))
+            out.vector("por", different, different, apart)
+        out.unary("ptest", different, different)
+        out.jump_if("nz", unlike)
+        if is_row:
+            out.unary("movups", value, At(RAX, 0, R8, 1))
+        else:
+            _spread(out, value, At(RAX, 0, R8, 1), size)
+        out.jump(near)
+        out.label(unlike)
 
 
 def _spread(out: Assembler, target: Register, source: At, size: int) -> None:

@@ -13,10 +13,9 @@ from .. import coverage
 from ..access import READ, WRITE, put
 from ..checks import BOUNDS, UNDEFINED
 from . import layout
-from .layout import LANES
+from .layout import LANES, UNSIGNED, RegionMemory
 from .library import routines
 from .races import RaceTables
-from .region_memory import UNSIGNED, RegionMemory
 from .workers import Worker, side_by_side, split
 
 if TYPE_CHECKING:

@@ -1,9 +1,8 @@
-"""Threads that run chunks of a region side by side.
+"""Threads that run chunks of a region side by side, each in a memory of its own.
 
-Each has a memory of its own for the code, and takes a range of chunks after the other. They run only while
-the thread of the kernel waits for them: what is left to Python, others that are to run, and all else that is
-not machine code comes between two turns, as it does with one worker. Lanes leave a region at the same places
-whoever runs them, so the results are the same too: `Region.keeps_order` says which regions may not be split.
+They run only while the kernel's thread waits for them: all that is not machine code comes between two turns,
+as with one worker. Lanes leave a region at the same places whoever runs them, so results are the same, too:
+`Region.keeps_order` says which regions may not be split.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ..aliases import I64, U32, Array
+    from .layout import RegionMemory
     from .region import Carried, Region
-    from .region_memory import RegionMemory
 
 TURN = 20_000
 """Blocks, of 32 lanes each, that a worker runs before others are to run: at most some milliseconds."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
 from .. import checks, fault
-from ..counters import Counters
 from ..rounding import round_up
 from .atomic import Atomics
 from .bulk import Bulk
@@ -168,6 +168,18 @@ class Batch:
         asks = any("%envreg" in each.text for each in function.instructions)
         more = _NOT_COOPERATIVE if asks and not self.launch.workspace else ""
         self.report.fail(fault.LAUNCH_FAILED, what, number, lanes, True, more=more)
+
+
+@dataclass
+class Counters:
+    """What one launch did, with all that its kernel launched, counted."""
+
+    batches: int = 0
+    """Batches of blocks that ran side by side."""
+    numpy_runs: int = 0
+    """How often NumPy ran a basic block for a group of threads."""
+    region_runs: int = 0
+    """How often another back end took over a group of threads, each time for one basic block or more."""
 
 
 class Launch:
