@@ -257,6 +257,19 @@ def test_findings_as_data() -> None:
     assert caught.value.details is caught.value.findings[0]
 
 
+def test_a_memory_with_settings_of_its_own() -> None:
+    """They are those of modules in it, and of their launches: a sum of what nobody wrote is found."""
+    text = PTX.replace(
+        "st.global.u32 [%d1], %r6;", "ld.global.u32 %r7, [%d1]; add.u32 %r6, %r6, %r7;"
+    ).replace("ret;", "st.global.u32 [%d1], %r6; ret;")
+    for memory, is_found in (Memory(), False), (Memory(Settings(check_uninitialized=True)), True):
+        kernel, out = Module(text, memory).functions["k"], memory.allocate(256)
+        if is_found:
+            with pytest.raises(Fault, match="nobody wrote"):
+                launch(kernel, 1, 64, (out,))
+        launch(kernel, 1, 64, (out,), settings=Settings())
+
+
 ENGINE = Path(engine.__file__).parent
 (EXAMPLE,) = re.findall(r"^```python\n(.*?)^```$", (ENGINE / "README.md").read_text(), re.M | re.S)
 ALONE = (

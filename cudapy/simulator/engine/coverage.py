@@ -67,7 +67,7 @@ _counts: dict[int, Counts] = {}
 
 
 def counts(kernel: Kernel) -> Counts:
-    """The counts of a kernel, from its first launch with `settings.current.coverage` on."""
+    """The counts of a kernel, from its first launch with `Settings.coverage` on."""
     return _counts.setdefault(id(kernel), Counts(kernel))
 
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from . import checks, fault
-from . import settings as engine_settings
 from .back_ends import NUMPY, names
 from .device import Device
 from .fault import Fault
@@ -61,7 +60,7 @@ def launch(
         `Settings.machine_code` says. Without "numpy" the other takes over at once, and not after a
         while; what it does not support runs on NumPy in any case.
 
-    settings: what is checked, and how threads are scheduled; None: as `settings.current` says.
+    settings: what is checked, and how threads are scheduled; None: those of the module's memory.
 
     What kernels print goes to file descriptor 1 when the launch ends. What the checks find goes to
     `device.record` then, or is a Fault. Raises Fault; TypeError for arguments
@@ -76,7 +75,7 @@ def launch(
         )
     if device is None:
         device = Device(kernel.module.memory)
-    settings = (engine_settings.current if settings is None else settings).changed()
+    settings = (settings or kernel.module.memory.settings).changed()
     back_end, is_eager = _chosen(kernel, back_ends, settings)
     run = Launch(
         kernel,

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from . import settings
+from . import settings as engine_settings
 
 if TYPE_CHECKING:
     from .aliases import I64, U8, U64, Array, DType
+    from .settings import Settings
 
 LAZY = 64 << 20
 """Bytes from which on the system has no memory at hand, and makes it when it is touched, with zeros in it."""
@@ -107,9 +108,14 @@ class Snapshot(NamedTuple):
 
 
 class Memory:
-    """All allocations of a device, by address. Any thread may look while others add and release."""
+    """All allocations of a device, by address. Any thread may look while others add and release.
 
-    def __init__(self) -> None:
+    settings: what is checked of it, of modules in it, and of their launches that have no settings of their
+    own; None: what `settings.current` says at the time.
+    """
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        self._settings = settings
         self._lock = threading.RLock()
         self._allocations: dict[int, Allocation] = {}
         self._addresses: list[int] = []
@@ -122,6 +128,10 @@ class Memory:
         self._snapshots: dict[object, Snapshot] = {}
         self._runs: set[object] = set()  # one for each kernel that runs
         self._waiting: list[tuple[set[object], Callable[[], object]]] = []
+
+    @property
+    def settings(self) -> Settings:
+        return self._settings or engine_settings.current
 
     def allocate(self, size: int, kind: str = "device", align: int = 256) -> int:
         """`size` fresh bytes at a multiple of `align`. Returns their address. They are filled with a pattern;
@@ -329,7 +339,7 @@ class Memory:
         return None
 
     def _add(self, allocation: Allocation) -> None:
-        if settings.current.check_uninitialized:
+        if self.settings.check_uninitialized:
             allocation.undefined = np.full(allocation.size, UNDEFINED, np.uint8)
         with self._lock:
             if allocation.address in self._allocations:

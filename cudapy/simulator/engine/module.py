@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from . import back_ends, settings
+from . import back_ends
 from .address_spaces import FUNCTIONS
 from .compile.function import CompiledFunction, FunctionCompiler
 from .jit.back_end import AVX2
@@ -155,7 +155,7 @@ class Module:
                         self.text.architecture,
                         self._resolve,
                         back_end,
-                        settings.current.check_uninitialized,
+                        memory.settings.check_uninitialized,
                     ).compile()
             for new, old in self.text.aliases.items():
                 self.compiled[new] = self.compiled[old]
