@@ -101,6 +101,16 @@ KERNEL(fence_scope)
     if (T == 0 && B == 0) { data[0] = 1; if (right) FENCE("gpu"); else FENCE("cta"); atomicExch(&flag, 1); }
     else if (T == 0) { while (!atomicAdd(&flag, 0)) {} FENCE("gpu"); out[0] = data[0]; }
 }
+KERNEL(acquire_fence_scope)
+{
+    if (T == 0 && B == 0) { data[0] = 1; FENCE("gpu"); atomicExch(&flag, 1); }
+    else if (T == 0) { while (!atomicAdd(&flag, 0)) {} if (right) FENCE("gpu"); else FENCE("cta"); out[0] = data[0]; }
+}
+KERNEL(fences_within_a_block)
+{
+    if (T == 0) { data[0] = 1; if (right) FENCE("cta"); atomicExch(&flag, 1); }
+    else if (T == 32) { while (!atomicAdd(&flag, 0)) {} FENCE("cta"); out[0] = data[0]; }
+}
 KERNEL(cumulative)  // block 0 tells block 1, which tells block 2
 {
     if (T) return;

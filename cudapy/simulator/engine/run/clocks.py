@@ -135,7 +135,7 @@ class HappensBefore:
         self._lane_time: I64 | None = None  # for each lane those of its warp, once parts of warps meet
         self.clock: I64 = np.zeros(count, np.int64)
         """The number of each lane's clock: what it knows beyond its block's and warp's times."""
-        self._unfenced: I64 = np.zeros(count, np.int64)  # a clock that it knows once it has made a fence
+        self._unfenced: dict[int, I64] = {}  # by its scope, clocks that lanes know once they make a fence
         self._fenced: dict[int, _Knowledge] = {}  # what lanes knew at their last fence, by its scope
         self._has_clocks = False
         self._arrived: dict[tuple[int, int], list[int]] = {}  # clocks of bar.arrive, by block and barrier
@@ -352,11 +352,10 @@ class HappensBefore:
     def fence(self, scope: int, lanes: I64) -> None:
         """A fence: what strong reads found is known, and strong writes from now on pass on what is known."""
         now = self._clocks.tick()
-        waiting = lanes[self._unfenced[lanes] > 0]
-        for lane in waiting.tolist():
-            number = self._clocks.join([int(self.clock[lane]), int(self._unfenced[lane])])
-            self._know(np.array([lane]), number)
-        self._unfenced[waiting] = 0
+        for unfenced in (one for level, one in self._unfenced.items() if level <= scope):
+            for lane in lanes[unfenced[lanes] > 0].tolist():
+                self.acquire(lane, int(unfenced[lane]))
+            unfenced[lanes] = 0
         for level in range(CTA, scope + 1):
             fenced = self._fenced.get(level)
             if fenced is None:
@@ -391,17 +390,19 @@ class HappensBefore:
         _raise(times, 3 * (lane + self._first_thread) + _THREAD, int(fenced.own[lane]))
         return self._clocks.add(times)
 
-    def acquire(self, lane: int, number: int, at_once: bool) -> None:
-        """A lane has read what came with a clock, which it knows now, or once it has made a fence."""
-        if at_once:
-            self._know(np.array([lane]), self._clocks.join([int(self.clock[lane]), number]))
-        else:
-            self._unfenced[lane] = self._clocks.join([int(self._unfenced[lane]), number])
+    def acquire(self, lane: int, number: int) -> None:
+        """A lane has read what came with a clock, which it knows now."""
+        self._know(np.array([lane]), self._clocks.join([int(self.clock[lane]), number]))
+
+    def acquire_by_fence(self, lane: int, number: int, scope: int) -> None:
+        """As `acquire`, once the lane has made a fence of such a scope, or of a wider one."""
+        unfenced = self._unfenced.setdefault(scope, np.zeros(self._threads.count, np.int64))
+        unfenced[lane] = self._clocks.join([int(unfenced[lane]), number])
 
     def would_know(self, lane: int, other: int, time: int) -> bool:
         """Whether a fence of the lane would order what another thread did at a time before it."""
         before = self.clock[lane]
-        self.clock[lane] = self._unfenced[lane]
+        self.clock[lane] = self._clocks.join([int(one[lane]) for one in self._unfenced.values()])
         had, self._has_clocks = self._has_clocks, True
         one = np.array([lane])
         result = bool(self.ordered(one, np.array([other]), np.array([time]))[0])

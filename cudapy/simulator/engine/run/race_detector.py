@@ -254,7 +254,7 @@ class RaceDetector:
         for word, parity, lane in zip(words.tolist(), odd.tolist(), lanes.tolist(), strict=True):
             location = self._order.locations.get(("mbarrier", self._first_block, word, parity))
             if location is not None and location.everywhere:
-                self._happens.acquire(lane, location.everywhere, True)
+                self._happens.acquire(lane, location.everywhere)
         if self._pending is not None:
             self._pending.over(np.unique(2 * words + odd))
 
@@ -514,15 +514,18 @@ class RaceDetector:
                 self._give(lane, key, location, site)
 
     def _take(self, lane: int, location: _Location, site: Site) -> None:
-        block = self._happens.block_of(lane)
-        numbers = [location.in_block.get(block, 0)]
-        if site.scope >= CLUSTER or not site.acquires:
-            numbers.append(location.in_cluster.get(block // self._threads.cluster_size, 0))
-        if site.scope >= GPU or not site.acquires:
-            numbers.append(location.everywhere)
-        number = self._order.clocks.join(numbers)
-        if number:
-            self._happens.acquire(lane, number, site.acquires)
+        happens, block = self._happens, self._happens.block_of(lane)
+        numbers = {
+            CTA: location.in_block.get(block, 0),
+            CLUSTER: location.in_cluster.get(block // self._threads.cluster_size, 0),
+            GPU: location.everywhere,
+        }
+        known = [(scope, number) for scope, number in numbers.items() if number]
+        if not site.acquires:
+            for scope, number in known:
+                happens.acquire_by_fence(lane, number, scope)
+        elif number := self._order.clocks.join(number for scope, number in known if scope <= site.scope):
+            happens.acquire(lane, number)
 
     def _give(self, lane: int, key: Hashable, location: _Location | None, site: Site) -> None:
         happens, join = self._happens, self._order.clocks.join
@@ -605,7 +608,7 @@ class RaceDetector:
             text = "the scope of one of the accesses does not include the other thread"
             return f"{text}: that of the device does (no _block, .gpu)"
         if kind in (FENCE, ACQUIRE):
-            text = "this thread has read a flag, but made no fence (acquire) after it"
+            text = "this thread has read a flag, but made no fence (acquire) for both threads after it"
             return f"{text}: __threadfence() or ld.acquire would order the accesses"
         if kind == MIXED:
             return "no barrier lies between them: a relaxed read (ld.relaxed) would not race"
