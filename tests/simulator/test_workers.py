@@ -101,7 +101,7 @@ def test_results_are_those_of_one(helped: Any) -> None:
         data = machine.array(np.arange(64 * 256, dtype=np.uint32))
         sums = machine.array(np.full(32, 1 << 30, np.uint32))
         machine.run(Module(MIXED, machine.memory), "k", 64, 256, data, sums)
-        assert max(counts) == count
+        assert max(counts, default=1) == count
         results.append((data.get().tobytes(), sums.get().tobytes()))
     assert results[0] == results[1] == results[2]
 
@@ -131,7 +131,7 @@ def test_what_depends_on_the_order_of_blocks_keeps_it(body: str, most: int, help
         machine.run(Module(kernel(body, ".reg .f32 %f, %g;"), machine.memory), "k", 32, 64, data, out)
         results.append((data.get().tobytes(), out.get().tobytes()))
     assert results[0] == results[1]
-    assert max(counts) == most
+    assert max(counts, default=1) == most
 
 
 SHARED = kernel(
@@ -255,7 +255,7 @@ def test_checks_that_need_the_order_have_one_worker(helped: Any) -> None:
     data = machine.zeros(64 * 64, np.uint32)
     chosen = settings.Settings(machine_code="always", workers=4, check_races=True)
     machine.run(Module(LATE, machine.memory), "k", 64, 64, data, settings=chosen)
-    assert set(counts) == {1}
+    assert not counts
 
 
 def test_coverage_counts_all_threads(helped: Any) -> None:

@@ -168,10 +168,11 @@ class RegionMemory:
 
     def __init__(self, image: U8) -> None:
         unaligned = np.empty(len(image) + _ALIGN, np.uint8)
-        start = -unaligned.ctypes.data % _ALIGN
+        address: int = unaligned.__array_interface__["data"][0]
+        start = -address % _ALIGN
         self.bytes = unaligned[start : start + len(image)]
         self.bytes[:] = image
-        self.address = int(self.bytes.ctypes.data)
+        self.address = address + start
         self.fields = self.bytes[:PLACE].view(np.int64)
 
     def get(self, field: int) -> int:

@@ -32,6 +32,8 @@ _ACCESS_COST = 100
 """How many blocks take as long as an access that is left to Python."""
 _MANY_ACCESSES = 100
 """How many accesses are left to Python before their share of a region's time is measured."""
+_FEW = 8
+"""Chunks that no other thread helps with."""
 _NONE: deque[Chunks] = deque()
 _RANGES = 6
 """Of chunks, for each worker, so that they end at about the same time."""
@@ -254,8 +256,14 @@ class _Run:
         """Run all chunks, by turns. Returns those that did not begin, as others mostly waited for accesses
         that are left to Python.
         """
+        ranges, workers = deque([(0, chunks)]), self._workers[:1]
+        if chunks <= _FEW:
+            workers[0].run(ranges, True)
+            if workers[0].status == layout.DONE:
+                return []
         pace = self._region.paces[self._memory.get(layout.ENTRY)]
-        workers, ranges = self._shared_out(pace, chunks, lanes)
+        if ranges and self._may_help(pace, chunks):
+            workers, ranges = self._shared_out(chunks, lanes)
         begun, spent, accesses, gives_up = time.perf_counter(), 0.0, 0, False
         while True:
             unfinished = [one for one in workers if one.status != layout.DONE]
@@ -278,7 +286,10 @@ class _Run:
             else:
                 idle = [one for one in workers if one.status == layout.DONE][: len(ranges)]
                 running = (unfinished + idle)[: len(workers) if pace.is_known else 1]
-                side_by_side([partial(one.run, ranges, len(running) == 1) for one in running])
+                if len(running) > 1:
+                    side_by_side([partial(one.run, ranges, False) for one in running])
+                else:
+                    running[0].run(ranges, True)
                 if not pace.is_known:
                     pace.took(time.perf_counter() - begun, max(workers[0].chunk, 1), False)
             if any(one.status == layout.BETWEEN for one in workers):
@@ -290,19 +301,21 @@ class _Run:
         pace.took(time.perf_counter() - begun, chunks, len(workers) > 1)
         return [*ranges]
 
-    def _shared_out(self, pace: Pace, chunks: int, lanes: Lanes) -> tuple[list[Worker], deque[Chunks]]:
+    def _may_help(self, pace: Pace, chunks: int) -> bool:
+        """Whether other threads run some of so many chunks."""
+        is_wanted = self._batch.launch.settings.workers > 1 and not self._region.keeps_order
+        return is_wanted and pace.wants_help(chunks)
+
+    def _shared_out(self, chunks: int, lanes: Lanes) -> tuple[list[Worker], deque[Chunks]]:
         """The workers for so many chunks, and the ranges that they take."""
-        region, count = self._region, self._batch.launch.settings.workers
-        if count == 1 or region.keeps_order or not pace.wants_help(chunks):
-            return self._workers[:1], deque([(0, chunks)])
-        threads = self._batch.threads
+        count, threads = self._batch.launch.settings.workers, self._batch.threads
         step, uneven = divmod(threads.per_block, LANES)
         blocks = None if lanes is None and not uneven else threads.blocks[threads.numbers(lanes)]
         ranges = deque(split(chunks, _RANGES * count, blocks, step))
         count = min(count, len(ranges))
         first = self._memory.bytes
         while len(self._workers) < count:
-            self._workers.append(Worker(region, RegionMemory(first)))
+            self._workers.append(Worker(self._region, RegionMemory(first)))
             self._workers[-1].begin(self._workers[0].keeps)
         for one in self._workers[1:count]:
             one.memory.bytes[:] = first

@@ -10,6 +10,7 @@ from __future__ import annotations
 import _thread
 import contextlib
 import ctypes
+import functools
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -76,13 +77,19 @@ class Stuck(NamedTuple):
     """What they may have changed."""
 
 
+@functools.cache
+def _entries() -> tuple[int, Callable[[int], int], Callable[[int], int]]:
+    """Where chunks start, and how code is entered beside others, and alone."""
+    enter, start, _ = routines()
+    return start, _ENTER(enter), _ENTER_ALONE(enter)
+
+
 class Worker:
     """Runs chunks in one memory."""
 
     def __init__(self, region: Region, memory: RegionMemory) -> None:
         self._region, self.memory = region, memory
-        enter, self._start, _ = routines()
-        self._enter, self._enter_alone = _ENTER(enter), _ENTER_ALONE(enter)
+        self._start, self._enter, self._enter_alone = _entries()
         self.status = layout.DONE
         """Why the code came back."""
         self.stuck: list[Stuck] = []
