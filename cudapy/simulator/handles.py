@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import itertools
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from .fresh_devices import BEFORE
 from .refused import Refused
 
 _objects: dict[int, Any] = {}
+_kinds: dict[type, dict[int, Any]] = {}
+"""The same, by class: there may be thousands of others."""
 FIRST = 0x10000  # below are the numbers that the API itself gives to default streams
 STEP = 0x10
 _next = itertools.count(FIRST, STEP)
@@ -22,7 +25,7 @@ class _Listed(type):
     def __call__(cls, *args: Any, **options: Any) -> Any:
         instance = super().__call__(*args, **options)
         if instance.handle >= FIRST:
-            _objects[instance.handle] = instance
+            relist(instance)
         return instance
 
 
@@ -38,6 +41,7 @@ class Object(metaclass=_Listed):
     def forget(self) -> None:
         """The handle is no more."""
         _objects.pop(self.handle, None)
+        _kinds.get(type(self), {}).pop(self.handle, None)
 
 
 def is_a(handle: int, cls: type[Object]) -> bool:
@@ -76,13 +80,15 @@ def forget_all() -> None:
     """No handle that there is means anything any more."""
     _Fresh.first = next(_next)
     _objects.clear()
+    _kinds.clear()
 
 
 def relist(obj: Object) -> None:
     """The handle of a thing that was forgotten is its own again."""
-    _objects[obj.handle] = obj
+    _kinds.setdefault(type(obj), {})[obj.handle] = _objects[obj.handle] = obj
 
 
 def every(cls: type[T]) -> list[T]:
-    """All that there are of a kind."""
-    return [obj for obj in list(_objects.values()) if isinstance(obj, cls)]
+    """All that there are of a kind, the oldest first."""
+    kinds = [objects for kind, objects in list(_kinds.items()) if issubclass(kind, cls)]
+    return sorted((obj for objects in kinds for obj in list(objects.values())), key=attrgetter("handle"))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from cudapy.simulator import handles
+
 from .test_device import output
 
 PRELUDE = '''
@@ -426,3 +428,25 @@ for size in (1 << 20, (64 << 20) - 1, 64 << 20, 1 << 30):
 print("zero")
 """
     assert output(PRELUDE + calls, CUDAPY_SIMULATOR_REPORTS="0") == "zero\n"
+
+
+def test_objects_of_a_kind_are_found_without_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Thing(handles.Object):
+        pass
+
+    class Special(Thing):
+        pass
+
+    made = [kind() for kind in (Thing, Special, Thing, handles.Object)]
+    assert handles.every(Thing) == made[:3] and handles.every(Special) == made[1:2]
+    made[0].forget()
+    made[0].forget()
+    assert handles.every(Thing) == made[1:3] and handles.is_a(made[1].handle, Thing)
+    handles.relist(made[0])
+    assert handles.every(Thing) == made[:3]
+    monkeypatch.setattr(handles, "_objects", None)
+    assert handles.every(Special) == made[1:2]
+    monkeypatch.undo()
+    for one in made:
+        one.forget()
+    assert handles.every(Thing) == [] and not handles.is_a(made[1].handle, Thing)

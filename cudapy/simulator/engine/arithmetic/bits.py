@@ -186,3 +186,18 @@ def find_nth(mask: Array, base: Array, offset: Array) -> Array:
     hit &= (count != 0)[:, None] | (bits == 1)
     position = np.where(hit.any(1) & (base < np.uint32(32)), hit.argmax(1), 0xFFFFFFFF)
     return np.where(offset.view(u4) == np.uint32(0x80000000), 0, position).astype(u4)
+
+
+c16 = np.dtype("c16")
+"""128 bits: kept as complex numbers, which nobody computes with, and taken apart into words of 64."""
+
+
+def join128(low: Array, high: Array) -> Array:
+    words = np.stack(np.broadcast_arrays(low, high), -1)
+    return words.view(c16)[..., 0][()]
+
+
+def halves128(x: Array) -> tuple[Array, Array]:
+    """The lower and the upper word."""
+    words = np.ascontiguousarray(x).reshape(-1).view(u8).reshape(-1, 2)
+    return (words[:, 0], words[:, 1]) if x.ndim else (words[0, 0], words[0, 1])

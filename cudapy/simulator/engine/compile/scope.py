@@ -22,7 +22,6 @@ from ..arithmetic import (
     small,
     stochastic,
     video,
-    wide,
 )
 
 NAMES: dict[str, Any] = {
@@ -48,6 +47,5 @@ for _module in (
     small,
     stochastic,
     video,
-    wide,
 ):
     NAMES.update({name: value for name, value in vars(_module).items() if not name.startswith("_")})

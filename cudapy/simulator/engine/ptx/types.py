@@ -39,7 +39,7 @@ def _types() -> dict[str, Type]:
     for name in ("e2m1x2", "e4m3", "e5m2"):
         types[name] = Type(name, 1, "u1", "x")
     types["f32x2"] = Type("f32x2", 8, "u8", "x")
-    types["b128"] = Type("b128", 16, "c16", "b")  # see arithmetic/wide.py
+    types["b128"] = Type("b128", 16, "c16", "b")  # see arithmetic/bits.py
     return types
 
 
