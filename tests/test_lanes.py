@@ -27,13 +27,14 @@ from .stub.build import parameters
 from .stub.record import Call, Stub
 from .threads import at_once
 
+settings = module("_process.environment")
 lanes = module("_ffi.lanes")
 entries = module("_ffi.lane_entries")
 layout = module("_ffi.lane_layout")
 Handle = module("_ffi.handles").Handle
 driver = module("driver")
 with pytest.MonkeyPatch.context() as patch:  # from here on the functions of this copy that are called get one
-    patch.setenv(lanes.FAST_LANE, "1")
+    patch.setattr(settings, "LANES_WANTED", True)
     patch.setattr(lanes, "_state", None)
     lanes.lanes()
     state = lanes._state
@@ -52,8 +53,9 @@ def test_the_routine_is_what_its_source_says() -> None:
 
 @pytest.fixture(autouse=True)
 def _switched_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For copies that a test makes."""
-    monkeypatch.setenv(lanes.FAST_LANE, "1")
+    """Also for copies that a test makes."""
+    monkeypatch.setattr(settings, "LANES_WANTED", True)
+    monkeypatch.setenv(settings.FAST_LANE, "1")
 
 
 def without_lane(function: Any) -> Any:
@@ -502,7 +504,7 @@ def run(stub: Stub, before: str = "", after: str = "", **environment: str) -> st
     text = PROGRAM.format(repository=str(REPOSITORY), path=str(stub.path), before=before, after=after)
     done = subprocess.run(
         [sys.executable, "-X", "faulthandler", "-c", text],
-        env={**os.environ, lanes.FAST_LANE: "1", **environment},
+        env={**os.environ, settings.FAST_LANE: "1", **environment},
         capture_output=True,
         text=True,
         timeout=120,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def launch_kernel(library: Library, function: F) -> F:
-    """`function`, the declared cuLaunchKernel, under its public name, and faster after the first success.
+    """`function`, the declared cuLaunchKernel, under its public name, and faster.
 
     ctypes looks at each argument, so four take a third of the time of eleven. The grid, the block and the
     stream are packed into a CUlaunchConfig; that of the last launch is used again for the same objects. What
@@ -52,6 +52,13 @@ def launch_kernel(library: Library, function: F) -> F:
         extra: Any,
     ) -> Any:
         nonlocal last, lane, success, pack, pointers, launch_ex, CUfunction, CUstream
+        if lane is None:
+            lane = attach_lane(function.__declaration__, cuLaunchKernel) or False  # type: ignore[attr-defined]
+            if lane:
+                return cuLaunchKernel(
+                    f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes,
+                    hStream, kernelParams, extra,
+                )  # fmt: skip
         if lane and type(kernelParams) is tuple:
             if pointers is None:
                 from .._ffi.convert import pointers
@@ -95,15 +102,13 @@ def launch_kernel(library: Library, function: F) -> F:
                     f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes,
                     hStream, kernelParams, extra,
                 )  # fmt: skip
-                if success is None and not result[0]:
+                if not lane and success is None and not result[0]:
                     success = result
-                    lane = attach_lane(function.__declaration__, cuLaunchKernel)  # type: ignore[attr-defined]
-                    if not lane:
-                        from .._ffi.convert import pointers
-                        from .._ffi.packed_launch import CONFIG
+                    from .._ffi.convert import pointers
+                    from .._ffi.packed_launch import CONFIG
 
-                        pack, launch_ex = CONFIG.pack, _launch_ex(library)
-                        from .._types.driver.handles import CUfunction, CUstream  # the rest is there
+                    pack, launch_ex = CONFIG.pack, _launch_ex(library)
+                    from .._types.driver.handles import CUfunction, CUstream  # the rest is there
                 return result
             table = pointers(kernelParams, None, "cuLaunchKernel: kernelParams")
             address = kernelParams if type(kernelParams) is int else none

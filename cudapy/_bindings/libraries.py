@@ -8,15 +8,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import ctypes
     from collections.abc import Callable
+    from typing import Any
 
 
 def loader(name: str) -> Callable[[], ctypes.CDLL]:
     """What loads the library that `pathfinder` knows by this name, and returns its handle."""
+    pathfinder: Any = None
 
     def load() -> ctypes.CDLL:
-        from .. import pathfinder
-
-        return pathfinder.load(name).handle
+        nonlocal pathfinder
+        if pathfinder is None:
+            from .. import pathfinder
+        return pathfinder.load(name).handle  # type: ignore[no-any-return]
 
     return load
 

@@ -37,17 +37,17 @@ class Vectorcall:
         size, at = of_type[_SIZE], of_type[_VECTORCALL_OFFSET]
         if size != FunctionType.__basicsize__ or at % 8 or not 0 < at < size:
             raise NoLanes("the vectorcall of a function is not where it was expected")
-        self._at = at // 8
-        self.plain: int = words(function)[self._at]
+        self._at = at
+        self.plain: int = _Word.from_address(id(function) + at).value
 
     def is_free(self, function: Any) -> bool:
         """Whether a function has no lane."""
-        return bool(words(function)[self._at] == self.plain)
+        return bool(_Word.from_address(id(function) + self._at).value == self.plain)
 
     def enter(self, function: Any, address: int, parameters: tuple[str, ...] | None) -> None:
         """Have calls of a function go to `address`, as (function, arguments, count, keywords)."""
         if _set_vectorcall is None:
-            words(function)[self._at] = address
+            _Word.from_address(id(function) + self._at).value = address
         else:  # of 3.12 and newer, which specialise calls
             _set_vectorcall(ctypes.py_object(function), ctypes.c_void_p(address))
 
@@ -76,6 +76,7 @@ class Forwarder(Vectorcall):
             function.__code__ = forwarder(code, name, builtin, parameters)
 
 
+_Word = ctypes.c_uint64
 _SIZE, _VECTORCALL_OFFSET = 4, 7  # words of a type
 _VARARGS = 4  # a flag of code objects
 _FASTCALL = 0x80  # METH_FASTCALL

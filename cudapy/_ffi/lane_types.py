@@ -96,7 +96,8 @@ def described(
             arguments[name] = Argument(slot, PLACE, cls)
             continue
         if parameter.stars == 0:
-            found = None if cls is None or issubclass(cls, AGGREGATES) else _value(slot, cls, twins)
+            key = slot, cls, twins.get(cls) if twins else None
+            found = _VALUES[key] if key in _VALUES else _VALUES.setdefault(key, _value(*key))
         elif is_in_out(parameter, cls, addresses) or (cls is None and _is_os_handle(declaration)):
             return None
         else:
@@ -154,32 +155,22 @@ def _pointer(
     return None
 
 
-def _value(slot: int, cls: Any, twins: Mapping[type, Any] | None) -> Argument | None:
+_VALUES: dict[tuple[int, Any, Any], Argument | None] = {}
+"""What `_value` has returned: a header has few classes of parameters."""
+
+
+def _value(slot: int, cls: Any, twin: Any) -> Argument | None:
+    """A parameter that C gets by its value; None for what a lane does not take. twin: of an enum, if any."""
+    if cls is None or issubclass(cls, AGGREGATES):
+        return None
     if issubclass(cls, Enum):
-        return Argument(slot, INTEGER | ENUM, _twin(cls, twins), 2**32 - 1)
-    try:
-        kind, limit = _VALUES[cls]
-    except KeyError:
-        kind, limit = _VALUES[cls] = _kind_of(cls)
-    return Argument(slot, kind, cls if kind & NONE else None, limit) if kind else None
-
-
-_VALUES: dict[Any, tuple[int, int]] = {}
-"""What `_kind_of` has said: a header has few classes of parameters."""
-
-
-def _kind_of(cls: Any) -> tuple[int, int]:
-    """The kind of a handle or a number, and its limit; 0 for what a lane does not take."""
+        return Argument(slot, INTEGER | ENUM, twin or cls, 2**32 - 1)
     width = ctypes.sizeof(cls)
     highest = 2 ** (8 * width - (cls._type_ in "bhilq")) - 1
     if issubclass(cls, Handle):
         is_taken = width in (4, 8) and not issubclass(cls, Callback)
-        return (INTEGER | NONE | (NARROW if width == 4 else 0) if is_taken else 0), highest
-    return (INTEGER if cls._type_ in "bBhHiIlLqQ" else 0), highest
-
-
-def _twin(cls: Any, twins: Mapping[type, Any] | None) -> Any:
-    return twins.get(cls, cls) if twins else cls
+        return Argument(slot, INTEGER | NONE | NARROW * (width == 4), cls, highest) if is_taken else None
+    return Argument(slot, INTEGER, limit=highest) if cls._type_ in "bBhHiIlLqQ" else None
 
 
 _NUMBERS = {
@@ -206,7 +197,7 @@ def _result(slot: int, parameter: CParameter, cls: Any, twins: Mapping[type, Any
     elif stars != 1:
         return None
     elif issubclass(cls, Enum):
-        return Result(slot, "enum", _twin(cls, twins))
+        return Result(slot, "enum", twins.get(cls, cls) if twins else cls)
     number = _NUMBERS.get(cls._type_)
     return Result(slot, f"{number} {ctypes.sizeof(cls)}") if number else None
 

@@ -9,7 +9,7 @@ The machine code is one routine (`lane_code.ROUTINE`), the same for all function
 function takes and returns is in a table of numbers. Between the two there is a stub for each function, which
 loads the address of its table. The routine and the stubs are written before their pages are made executable.
 
-FAST_LANE switches lanes off. Where Python keeps what the routine reads is looked up in
+`environment.FAST_LANE` switches lanes off. Where Python keeps what the routine reads is looked up in
 objects made for that, not assumed; then functions of libc are called in that way. If anything is other than
 expected, there are no lanes: see `why_not`.
 
@@ -26,8 +26,7 @@ import sys
 from _thread import RLock
 from typing import NamedTuple
 
-from .._process import forks
-from .._process.environment import FAST_LANE, lanes_wanted
+from .._process import environment, forks
 from .handles import Handle, Thunk, entry, maker
 from .interrupts import finalizer
 from .lane_entries import Forwarder, Vectorcall, python_of
@@ -335,7 +334,17 @@ class _Lanes:
         count, stays, in_c, is_sized, inputs = len(results), immortal, 0, 0, 0
         takes: list[int] = []
         for each in arguments:
-            takes += _words_of(each)
+            cls = each.cls
+            takes += (
+                each.kind,
+                0 if cls is None else stays(cls),
+                each.limit,
+                8 * each.slot,
+                each.inside,
+                8 * each.size,
+                each.place,
+                8 * each.is_last,
+            )
             inputs += each.is_last
             is_sized |= each.size
             if each.slot > in_c and each.kind != OBJECT:
@@ -354,9 +363,9 @@ class _Lanes:
             self.entry.plain, stays(function.__code__), _NEVER, inputs, len(arguments), takes_at, count,
             takes_at + 8 * len(takes), 0, 0, in_c - 5 if in_c > 5 else 0, only,
             0 if alone and count == 1 else count + (not alone), 0 if alone else stays(ok), stays(failed),
-            is_sized, second, 8 * returned, self._guards(guards), *released, *copied,
+            is_sized, second, 8 * returned, self._guards(guards) if guards else 0, *released, *copied,
         )  # fmt: skip
-        struct.pack_into(f"{len(table)}Q", table.cast("B"), 0, *found, *takes, *makes)
+        struct.pack_into(f"{len(table)}Q", table, 0, *found, *takes, *makes)
         set_function(table, c_function)
         self.entry.enter(function, block.stub(address), names)
         return table
@@ -372,7 +381,7 @@ class _Lanes:
             return
         address, table = self._words.room(len(names))
         known = {**known, "slow": self.entry.plain}
-        struct.pack_into(f"{len(names)}Q", table.cast("B"), 0, *[known[name] for name in names])
+        struct.pack_into(f"{len(names)}Q", table, 0, *[known[name] for name in names])
         stub = _Block(self.context, routine, self.entry.prologue).stub(address)
         self.entry.enter(function, stub, None)
 
@@ -382,9 +391,7 @@ class _Lanes:
         return self._words.room(count)
 
     def _guards(self, addresses: Sequence[int]) -> int:
-        """Where these are, before a 0; 0 for none."""
-        if not addresses:
-            return 0
+        """Where these are, before a 0."""
         start, words = self.words(len(addresses) + 1)
         for i, address in enumerate(addresses):
             words[i] = address
@@ -412,22 +419,6 @@ class _Lanes:
         return (immortal(cls), immortal(made), size) if known else None
 
 
-def _words_of(argument: Argument) -> tuple[int, ...]:
-    """The words of an ARGUMENT."""
-    cls = argument.cls
-    kind, limit, slot = argument.kind, argument.limit, 8 * argument.slot
-    return (
-        kind,
-        0 if cls is None else immortal(cls),
-        limit,
-        slot,
-        argument.inside,
-        8 * argument.size,
-        argument.place,
-        8 * argument.is_last,
-    )
-
-
 def set_function(table: Any, c_function: Any) -> None:
     """Have a lane call a C function. If it cannot, all calls go to the function's own code."""
     table[_COUNT] = _NEVER
@@ -440,9 +431,10 @@ def set_function(table: Any, c_function: Any) -> None:
 
 def callable_by_address(c_function: Any) -> tuple[int, int] | None:
     """The address of a C function that returns an int, and whether it needs the GIL; None for another one."""
-    flags = getattr(type(c_function), "_flags_", 0)
-    if isinstance(c_function, Thunk) and flags | 4 == 1 | 4 and c_function.restype is ctypes.c_int:
-        return entry(c_function), flags & 4
+    if isinstance(c_function, Thunk) and c_function.restype is ctypes.c_int:
+        flags = type(c_function)._flags_
+        if flags | 4 == 1 | 4:
+            return entry(c_function), flags & 4
     return None
 
 
@@ -480,8 +472,8 @@ def why_not() -> str:
 
 
 def _begin() -> _Lanes:
-    if not lanes_wanted():
-        raise NoLanes(f"{FAST_LANE} is 0")
+    if not environment.LANES_WANTED:
+        raise NoLanes(f"{environment.FAST_LANE} is 0")
     if sys.platform != "linux" or os.uname().machine != "x86_64" or ctypes.sizeof(ctypes.c_void_p) != 8:
         raise NoLanes("there is machine code for Linux on x86-64 alone")
     if sys.implementation.name != "cpython" or sys.version_info[:2] not in TESTED or sys.abiflags:

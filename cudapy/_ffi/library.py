@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 
-from .._process.environment import lanes_wanted
+from .._process import environment
 from .lazy_types import find
 
 TYPE_CHECKING = False
@@ -92,8 +92,9 @@ class Library:
         """The C function `name`, else `before`. Raises SymbolNotFound, or what `load` raises."""
         library = self.load()
         here = symbols.get(self.major() or 0, name) if symbols else name
+        suffixes = (*self.suffixes(), "")
         for symbol in filter(None, (here, before)):
-            for suffix in (*self.suffixes(), ""):
+            for suffix in suffixes:
                 try:
                     function = library[symbol + suffix]
                 except AttributeError:
@@ -236,6 +237,8 @@ class Declaration:
     @property
     def whole(self) -> str:
         """The count whose default is None, for which the whole array is returned; "" if there is none."""
+        if not self.stub.__defaults__:
+            return ""
         return next((name for name, default in self.optional.items() if default is None), "")
 
     def write(self, raising: bool = False, owning: bool = False) -> Any:
@@ -258,7 +261,7 @@ class Declaration:
 
 def attach_lane(declaration: Declaration, function: Any, raising: bool = False) -> Any:
     """Give a function that does what a declaration says its fast lane: the table of that, or None."""
-    if not lanes_wanted():
+    if not environment.LANES_WANTED:
         return None
     from .lanes import attach
 

@@ -37,13 +37,16 @@ class Prototype(NamedTuple):
 
 def parse(text: str) -> Prototype:
     """Take a prototype apart. Raises ValueError for what is not one."""
-    text = " ".join(text.split())
+    if "\n" in text or "  " in text:
+        text = " ".join(text.split())
     head, _, parameters = text.partition("(")
     kind, stars, _, symbol = _declarator(head)
     if not symbol or not parameters.endswith(")"):
         raise ValueError(f"not a C prototype: {text!r}")
     items = _split(parameters[:-1]) if parameters != "void)" else []
-    return Prototype(kind + "*" * stars, symbol, tuple(_parameter(item, text) for item in items))
+    return Prototype(
+        kind + "*" * stars, symbol, tuple([_read.get(item) or _parameter(item, text) for item in items])
+    )
 
 
 def symbol_of(text: str) -> str:
@@ -53,6 +56,8 @@ def symbol_of(text: str) -> str:
 
 def _split(parameters: str) -> list[str]:
     """Split at the commas that are not inside the parentheses of a function pointer."""
+    if "(" not in parameters:
+        return parameters.split(",")
     items: list[str] = []
     depth = 0
     for part in parameters.split(","):
@@ -65,23 +70,24 @@ def _split(parameters: str) -> list[str]:
 
 
 _read: dict[str, CParameter] = {}  # by its text: a header has the same ones many times
+_types: dict[str, tuple[str, bool]] = {}  # by what comes before a name: as little of it is read twice
 
 
 def _parameter(text: str, prototype: str) -> CParameter:
-    found = _read.get(text)
-    if found is None:
-        found = _read[text] = _read_parameter(text, prototype)
-    return found
-
-
-def _read_parameter(text: str, prototype: str) -> CParameter:
-    kind, stars, const, name = _declarator(text)
+    head, _, name = text.rpartition(" ")
+    if head in _types and name.isidentifier():
+        (kind, const), stars = _types[head], 0
+    else:
+        kind, stars, const, name = _declarator(text)
+        if not stars and kind and text.endswith(f" {name}"):
+            _types[head] = kind, const
     if "(" in text:  # int (*callback)(void *, void *)
         name = text.partition("(*")[2].partition(")")[0].strip()
         kind, stars, const = FUNCTION_POINTER, 0, False
     if not name.isidentifier():
         raise ValueError(f"not a C parameter: {text!r} in {prototype!r}")
-    return CParameter(kind, stars, const, PYTHON_NAMES.get(name, name), name)
+    read = _read[text] = CParameter(kind, stars, const, PYTHON_NAMES.get(name, name), name)
+    return read
 
 
 def _declarator(text: str) -> tuple[str, int, bool, str]:

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import functools
 
-from .._process.environment import lanes_wanted
+from .._process import environment
 from .enums import Enum
 from .handles import Handle
 from .library import give_code
@@ -179,7 +179,7 @@ class Face:
     def open_lane(self, function: Any, stub: Any, names: tuple[str, ...]) -> bool:
         """Give the stub its fast lane. Returns whether it has got one now."""
         declaration = getattr(function, "__declaration__", None)
-        if stub in self._lanes or declaration is None or not lanes_wanted():
+        if stub in self._lanes or declaration is None or not environment.LANES_WANTED:
             return False
         from .lanes import attach_face
 

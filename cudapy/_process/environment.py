@@ -8,8 +8,5 @@ PER_THREAD_DEFAULT_STREAM = os.environ.get("CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_
 """Whether the default stream is one for each thread."""
 FAST_LANE = "CUDAPY_FAST_LANE"
 """With "0", no function gets a fast lane."""
-
-
-def lanes_wanted() -> bool:
-    """Whether functions are to have a fast lane, where that is possible."""
-    return os.environ.get(FAST_LANE) != "0"
+LANES_WANTED = os.environ.get(FAST_LANE) != "0"
+"""Whether functions are to have a fast lane, where that is possible."""

@@ -16,7 +16,7 @@ from ..._ffi.codegen import function_of_object as generated
 from ..._ffi.mangled import readable
 from ..._ffi.packed_launch import STREAM, Layout, launch_function
 from ..._ffi.shown import type_name
-from ..._process.environment import lanes_wanted
+from ..._process import environment
 from ..kernel_argument import KernelArgument
 from ..ownership.graph_references import is_builder
 from ..ownership.keep_alive import keep_alive_for_graph
@@ -107,7 +107,7 @@ def has_lanes() -> bool:
     """Whether launches have a fast lane; `launch` itself gets it now."""
     global _has_lane
     if _has_lane is None:
-        _has_lane = lanes_wanted() and _install_lane()
+        _has_lane = environment.LANES_WANTED and _install_lane()
     return _has_lane
 
 
