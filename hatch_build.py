@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -50,14 +51,29 @@ class ReadmeHook(MetadataHookInterface):
 
 
 class WheelHook(BuildHookInterface):
-    """Compresses the wheel again, since hatchling has no option for zlib's level."""
+    """Compresses the wheel again, as small as zlib can, for which hatchling has no option."""
 
     PLUGIN_NAME = "custom"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         wheel, fast = Path(artifact_path), Path(f"{artifact_path}.fast")
         wheel.rename(fast)
-        with zipfile.ZipFile(fast) as source, zipfile.ZipFile(wheel, "w") as target:
+        with zipfile.ZipFile(fast) as source, wheel.open("w+b") as file, zipfile.ZipFile(file, "w") as target:
             for entry in source.infolist():
-                target.writestr(entry, source.read(entry), zipfile.ZIP_DEFLATED, 9)
+                data = source.read(entry)
+                target.writestr(entry, min((deflated(data, memory) for memory in range(5, 10)), key=len), 0)
+                entry.compress_type, entry.CRC, entry.file_size = (
+                    zipfile.ZIP_DEFLATED,
+                    zlib.crc32(data),
+                    len(data),
+                )
+                file.seek(entry.header_offset)
+                file.write(entry.FileHeader())
+                file.seek(target.start_dir)
         fast.unlink()
+
+
+def deflated(data: bytes, memory: int) -> bytes:
+    """Compressed with one of zlib's sizes of memory, which decide where blocks end."""
+    compressor = zlib.compressobj(9, zlib.DEFLATED, -15, memory)
+    return compressor.compress(data) + compressor.flush()
