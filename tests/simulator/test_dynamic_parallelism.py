@@ -188,7 +188,7 @@ def test_batches_of_blocks(machine: Machine, run: Any) -> None:
 
 def test_one_that_never_ends(machine: Machine, run: Any) -> None:
     settings.current.timeout = 0.3
-    with pytest.raises(Fault, match="forever with what it launched has run for 0 s") as caught:
+    with pytest.raises(Fault, match=r"forever with what it launched has run for \d+ s") as caught:
         run("forever", 1, 1)
     assert caught.value.status == fault.LAUNCH_TIMEOUT
 
