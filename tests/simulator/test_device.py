@@ -611,22 +611,22 @@ class TestLinker:
 """
 
     def test_two_units(self) -> None:
-        linker = import_module("cudapy.simulator.code.linker")
-        whole = linker.merged([linker.Unit(self.CALLER, "a"), linker.Unit(self.CALLED, "b")])
+        merging = import_module("cudapy.simulator.code.merging")
+        whole = merging.merged([merging.Unit(self.CALLER, "a"), merging.Unit(self.CALLED, "b")])
         assert whole.startswith(".version 8.1\n.target sm_90\n.address_size 64\n")
         assert whole.count(".version") == 1 and ".extern" not in whole
         assert len(re.findall(r"\.b32 hidden(?:\$unit1)? =", whole)) == 2 and "hidden$unit1 = 2" in whole
         assert whole.index("twice (.param .b32 a);") < whole.index(".entry call")
 
     def test_what_is_missing_is_named(self) -> None:
-        linker = import_module("cudapy.simulator.code.linker")
+        merging = import_module("cudapy.simulator.code.merging")
         with pytest.raises(Exception, match="undefined: twice, which a uses"):
-            linker.merged([linker.Unit(self.CALLER, "a")])
+            merging.merged([merging.Unit(self.CALLER, "a")])
 
     def test_two_of_a_name(self) -> None:
-        linker = import_module("cudapy.simulator.code.linker")
+        merging = import_module("cudapy.simulator.code.merging")
         with pytest.raises(Exception, match="twice is defined in a and in b"):
-            linker.merged([linker.Unit(self.CALLED, "a"), linker.Unit(self.CALLED, "b")])
+            merging.merged([merging.Unit(self.CALLED, "a"), merging.Unit(self.CALLED, "b")])
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library has another heap")

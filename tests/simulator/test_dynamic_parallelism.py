@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cudapy.simulator.code.linker import together
+from cudapy.simulator.code.merging import together
 from cudapy.simulator.engine import fault, settings
 from cudapy.simulator.engine.fault import Fault
 from cudapy.simulator.engine.module import Module, PTXError

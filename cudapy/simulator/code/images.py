@@ -26,6 +26,7 @@ from ..devices.device import Hardware
 from ..refused import Refused, invalid
 from . import debug_sections
 from .fatbin import unpacked
+from .merging import together
 from .targets import check_cubin, check_version, runs_cubin
 
 LTO = (b"BC\xc0\xde", b"\xed\x43\x4e\x7f")
@@ -194,8 +195,6 @@ def carried(cubin: bytes) -> bytes | None:
     """
     ptx = attached(cubin)
     if ptx is None and (units := debug_sections.texts(cubin)):
-        from .linker import together
-
         counts = registers(cubin)
         ptx = together([(text, f"unit {number}") for number, text in enumerate(units)], has_runtime=False)
         ptx = with_directive(ptx, b"registers", lambda name: counts.get(name, 0))

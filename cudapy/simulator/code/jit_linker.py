@@ -16,7 +16,7 @@ from ...nvjitlink import nvJitLinkInputType as Kind
 from ..refused import Refused
 from . import device_runtime
 from . import images as code
-from .linker import PROVIDED, together
+from .merging import PROVIDED, together
 from .watched import Watched
 
 ADDRESS = ctypes.c_void_p

@@ -10,8 +10,8 @@ from ..devices.context import Context, find_or_none, owner, top
 from ..devices.device import Device
 from ..handles import Object, find, is_a
 from ..library import provides
-from ..memory.allocations import not_in_capture
 from ..refused import invalid
+from ..streams.capturing import forbid
 from . import images as code
 from .images import Code, Options
 from .module import Function, Module, OnDevice, entry, load, loaded, lock
@@ -136,7 +136,7 @@ def cuLibraryLoadFromFile(
 @provides("driver")
 def cuLibraryUnload(library: int) -> None:
     gone = find(library, Library)
-    not_in_capture()
+    forbid()
     for context in list(gone.modules):
         context.check()
     gone.forget()

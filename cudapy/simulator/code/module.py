@@ -12,8 +12,9 @@ from ..addresses import Pointer
 from ..devices.context import Context, OfContext, owner
 from ..handles import Object, find
 from ..library import provides
-from ..memory.allocations import Block, blocks, not_in_capture, table
+from ..memory.allocations import Block, blocks, table
 from ..refused import Refused, invalid
+from ..streams.capturing import forbid
 from . import images as code
 from .images import Code, Options
 from .targets import check_target
@@ -221,7 +222,7 @@ def cuModuleLoadDataEx(image: int | None, numOptions: int, options: Pointer, opt
 @provides("driver")
 def cuModuleUnload(hmod: int) -> None:
     module = find(hmod, Module)
-    not_in_capture()
+    forbid()
     module.context.finish()
     module.forget()
 

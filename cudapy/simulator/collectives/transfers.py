@@ -11,6 +11,7 @@ import numpy as np
 from ..memory.allocations import table
 from ..memory.copies import bytes_at
 from ..refused import Refused
+from ..streams.capturing import implicit
 from ..streams.operations import Operation
 from ..streams.stream import Stream
 from ..streams.work import Work, work_here
@@ -267,8 +268,6 @@ class Together(Operation):
 
 def issue(calls: list[tuple[AnyCall, Stream]]) -> None:
     """Queue the calls of a group, or make nodes of them."""
-    from ..streams.capture import implicit
-
     captured: dict[object, list[tuple[AnyCall, Stream]]] = {}
     queued: dict[object, list[tuple[AnyCall, Stream]]] = {}
     for call, stream in calls:

@@ -16,7 +16,7 @@ from ..memory.allocations import blocks
 from ..memory.copies import ARRAY, Copy
 from ..memory.fills import Fill
 from ..refused import Refused, invalid
-from ..streams.capture import forbid
+from ..streams.capturing import forbid
 from ..streams.operations import Operation, needed
 from ..streams.stream import stream
 from ..streams.work import Faults, Queue, go_on

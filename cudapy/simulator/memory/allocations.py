@@ -20,6 +20,7 @@ from ..engine import LAZY, POISON, UNDEFINED, Memory
 from ..fresh_devices import BEFORE
 from ..library import provides
 from ..refused import Refused, invalid
+from ..streams.capturing import forbid
 from ..streams.work import guard
 from .pages import IS_SUPPORTED, File, emptied
 
@@ -266,13 +267,6 @@ def release_all(context: Context) -> None:
 at_end.append(release_all)
 
 
-def not_in_capture() -> None:
-    """Raise Refused where a capture forbids this thread a call that CUDA holds for unsafe."""
-    from ..streams.capture import forbid
-
-    forbid()
-
-
 # -- On the device -----------------------------------------------------------------------------------------
 
 
@@ -285,14 +279,14 @@ def cuMemGetInfo_v2() -> tuple[int, int]:
 @provides("driver")
 def cuMemAlloc_v2(bytesize: int) -> int:
     context = owner()
-    not_in_capture()
+    forbid()
     return allocate(bytesize, "device", context)
 
 
 @provides("driver")
 def cuMemAllocPitch_v2(WidthInBytes: int, Height: int, ElementSizeBytes: int) -> tuple[int, int]:
     context = owner()
-    not_in_capture()
+    forbid()
     if ElementSizeBytes not in (4, 8, 16):
         raise invalid(f"elements have 4, 8 or 16 bytes, not {ElementSizeBytes}")
     pitch = round_up(WidthInBytes, PITCH)
@@ -324,7 +318,7 @@ def cuMemFree_v2(dptr: int) -> None:
     block = allocated(dptr)
     if not dptr:
         return
-    not_in_capture()
+    forbid()
     if block is None or (block.pool is None and block.kind not in ("device", "managed")):
         raise invalid(f"no device memory starts at {dptr:#x}{freed_before(dptr)}")
     context = _releasing(block)
@@ -354,7 +348,7 @@ def cuMemGetAddressRange_v2(dptr: int) -> tuple[int, int]:
 @provides("driver")
 def cuMemAllocManaged(bytesize: int, flags: int) -> int:
     context = owner()
-    not_in_capture()
+    forbid()
     if flags not in (1, 2):
         raise invalid("flags must be CU_MEM_ATTACH_GLOBAL or CU_MEM_ATTACH_HOST")
     address = allocate(bytesize, "managed", context, flags)

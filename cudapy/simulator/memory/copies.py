@@ -15,10 +15,11 @@ from ..addresses import Pointer, require
 from ..devices.context import current, get
 from ..library import provides
 from ..refused import invalid
+from ..streams.capturing import forbid
 from ..streams.operations import Operation, needed
 from ..streams.stream import Stream, stream
 from ..streams.work import may_wait
-from .allocations import Block, blocks, check_range, not_in_capture, table
+from .allocations import Block, blocks, check_range, table
 
 if TYPE_CHECKING:
     from ..._types.driver.structs import CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMCPY3D_PEER
@@ -224,7 +225,7 @@ def now(operation: Operation, in_stream: Stream | None = None, is_safe: bool = F
     if in_stream.capture is not None:
         in_stream.check()
     if not is_safe:
-        not_in_capture()
+        forbid()
     if isinstance(operation, Copy):
         operation.check_access()
     work = in_stream.add(operation)

@@ -6,8 +6,9 @@ from ..addresses import require
 from ..devices.context import owner
 from ..library import provides
 from ..refused import Refused, invalid
+from ..streams.capturing import forbid
 from ..streams.work import guard
-from .allocations import Block, allocate, allocated, blocks, freed_before, not_in_capture, release, table
+from .allocations import Block, allocate, allocated, blocks, freed_before, release, table
 
 HOST_FLAGS = 7  # CU_MEMHOSTALLOC_PORTABLE | DEVICEMAP | WRITECOMBINED
 PORTABLE, DEVICEMAP = 1, 2
@@ -27,7 +28,7 @@ def cuMemAllocHost(bytesize: int) -> int:
 @provides("driver")
 def cuMemHostAlloc(bytesize: int, Flags: int) -> int:
     context = owner()
-    not_in_capture()
+    forbid()
     if Flags & ~HOST_FLAGS:
         raise invalid(f"unknown flags {Flags & ~HOST_FLAGS:#x}")
     return allocate(bytesize, "host", context, Flags | DEVICEMAP)
@@ -38,7 +39,7 @@ def cuMemFreeHost(p: int | None) -> None:
     block = allocated(p)
     if not p:
         return
-    not_in_capture()
+    forbid()
     if block is None or block.kind != "host":
         raise invalid(f"no page-locked memory starts at {p:#x}{freed_before(p)}")
     block.context.finish()
@@ -48,7 +49,7 @@ def cuMemFreeHost(p: int | None) -> None:
 @provides("driver", "cuMemHostRegister", "cuMemHostRegister_v2")
 def cuMemHostRegister_v2(p: int | None, bytesize: int, Flags: int) -> None:
     context = owner()
-    not_in_capture()
+    forbid()
     if not p or not bytesize or Flags & ~REGISTER_FLAGS:
         raise invalid("no memory, or unknown flags")
     block = blocks.find(p) or blocks.find(p + bytesize - 1)
@@ -62,7 +63,7 @@ def cuMemHostRegister_v2(p: int | None, bytesize: int, Flags: int) -> None:
 
 @provides("driver")
 def cuMemHostUnregister(p: int | None) -> None:
-    not_in_capture()
+    forbid()
     block = blocks.find(p) if p else None
     if not p or (block is not None and block.kind == "registered" and block.address != p):
         raise invalid(f"{p or 0:#x} is not where a registration starts")

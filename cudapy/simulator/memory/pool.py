@@ -6,18 +6,19 @@ import ctypes
 from typing import TYPE_CHECKING, Any
 
 from ..._ffi.rounding import round_up
-from ..._types.driver.enums import CUmemAllocationType, CUmemLocationType
+from ..._types.driver.enums import CUmemAllocationHandleType, CUmemAllocationType, CUmemLocationType
 from ..._types.driver.enums import CUmemPool_attribute as Attribute
 from ..addresses import Pointer
 from ..devices.device import Device, device, devices
 from ..handles import Object, every, find
 from ..library import provides
-from ..refused import Refused, invalid
+from ..refused import Refused, invalid, unsupported
+from ..streams.capturing import forbid
 from ..streams.operations import needed
-from ..streams.stream import Stream, stream
+from ..streams.stream import Stream, once_waited, stream
 from ..streams.work import guard
-from .allocations import Block, blocks, freed_before, not_in_capture, table
-from .pages import File
+from .allocations import Block, blocks, freed_before, release, table
+from .pages import IS_SUPPORTED, File
 from .pool_memory import Alloc, Free, Storage, fresh_in_place_of
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ REUSE = (
 )
 GRANULARITY = 512
 DEVICE = int(CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE)
+FILE = int(CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
 HOST_PLACES = (
     int(CUmemLocationType.CU_MEM_LOCATION_TYPE_HOST),
     int(CUmemLocationType.CU_MEM_LOCATION_TYPE_HOST_NUMA),
@@ -87,7 +89,7 @@ class Pool(Object):
             raise invalid("no bytes are asked for")
         if stream.capture is not None:
             return int(stream.capture.allocate(stream, size))
-        not_in_capture()
+        forbid()
         storage = self.take(size, stream)
         stream.add(Alloc(storage, size, self.kind, self.reach()))
         block = Block(storage.address, size, self.kind, stream.context.root, 1, pool=self)
@@ -184,6 +186,9 @@ def shrink(device: Device) -> None:
             pool.trim(0)
 
 
+once_waited.append(shrink)
+
+
 def attribute(attr: int) -> Attribute:
     """The attribute with this number. Raises Refused."""
     if (
@@ -210,23 +215,30 @@ def cuMemFreeAsync(dptr: int, hStream: int) -> None:
             raise invalid(f"{dptr:#x} is not memory that the graph allocates")
         in_stream.add(Free(dptr))
         return
-    not_in_capture()
+    forbid()
     if block is None or (block.kind != "device" and block.pool is None):
         raise invalid(f"no device memory starts at {dptr:#x}{freed_before(dptr)}")
     if block.pool is not None:
         block.pool.free(block, in_stream)
     else:
-        from .allocations import release
-
         in_stream.submit(lambda: release(block), is_bookkeeping=True)
+
+
+def file_for(kind: str, device: Device, handle_types: int) -> File | None:
+    """The file that a pool with these types of handles has its memory in. Raises Refused."""
+    if not handle_types:
+        return None
+    if handle_types != FILE or not IS_SUPPORTED:
+        raise unsupported("the simulator shares pools as file descriptors alone, on Linux")
+    if kind == "managed":
+        raise invalid("managed memory is not shared with other processes")
+    return File(f"cudapy simulator: {kind} pool of device {device.ordinal}")
 
 
 @provides("driver")
 def cuMemPoolCreate(poolProps: Pointer) -> int:
     props = needed(poolProps, "poolProps")
-    not_in_capture()
-    from .shared_pool import file_for
-
+    forbid()
     device, kind = asked(props.location, int(props.allocType))
     return Pool(device, props.maxSize, kind, file_for(kind, device, int(props.handleTypes))).handle
 
@@ -250,7 +262,7 @@ def cuMemPoolDestroy(pool: int) -> None:
     gone = find(pool, Pool, "CUDA_ERROR_INVALID_VALUE")
     if gone is gone.device.default_pool:
         raise invalid("the default pool of a device cannot be destroyed")
-    not_in_capture()
+    forbid()
     if gone is gone.device.pool:
         gone.device.pool = None
     gone.leave()
@@ -259,7 +271,7 @@ def cuMemPoolDestroy(pool: int) -> None:
 @provides("driver")
 def cuMemPoolTrimTo(pool: int, minBytesToKeep: int) -> None:
     this_pool = find(pool, Pool, "CUDA_ERROR_INVALID_VALUE")
-    not_in_capture()
+    forbid()
     this_pool.trim(minBytesToKeep)
 
 

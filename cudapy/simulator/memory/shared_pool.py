@@ -6,35 +6,22 @@ import ctypes
 import os
 import re
 
-from ..._types.driver.enums import CUmemAllocationHandleType as HandleType
 from ..._types.driver.structs import CUmemPoolPtrExportData
 from ..addresses import Pointer
 from ..devices.context import owner
-from ..devices.device import Device, devices
+from ..devices.device import devices
 from ..handles import find
 from ..library import provides
 from ..refused import invalid, unsupported
 from ..streams.stream import Stream
 from ..streams.work import guard
 from .allocations import Block, blocks, table
-from .pages import IS_SUPPORTED, File, IpcHandle, Mapping
-from .pool import Pool
+from .pages import IS_SUPPORTED, IpcHandle, Mapping
+from .pool import FILE, Pool
 from .pool_memory import Free
 
-FILE = int(HandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
 KIND = b"cudapyP"
 NAME = re.compile(r"/memfd:cudapy simulator: (\w+) pool of device (\d+)")
-
-
-def file_for(kind: str, device: Device, handle_types: int) -> File | None:
-    """The file that a pool with these types of handles has its memory in. Raises Refused."""
-    if not handle_types:
-        return None
-    if handle_types != FILE or not IS_SUPPORTED:
-        raise unsupported("the simulator shares pools as file descriptors alone, on Linux")
-    if kind == "managed":
-        raise invalid("managed memory is not shared with other processes")
-    return File(f"cudapy simulator: {kind} pool of device {device.ordinal}")
 
 
 class ImportedPool(Pool):

@@ -203,7 +203,7 @@ def cudaStreamCreate() -> int:
 
 @provides("runtime")
 def cudaEventCreate() -> int:
-    from ..streams.event import cuEventCreate
+    from ..streams.event_calls import cuEventCreate
 
     return cuEventCreate(0)
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..addresses import Pointer, pointed
 from ..code import images, kernel_library
-from ..code.linker import together
+from ..code.merging import together
 from ..code.module import load
 from ..devices.context import owner
 from ..devices.export_tables import file_at

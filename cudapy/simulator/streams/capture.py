@@ -11,31 +11,16 @@ from ..._types.driver.enums import CUstreamCaptureMode as Mode
 from ..._types.driver.enums import CUstreamCaptureStatus as Status
 from ..._types.driver.structs import CUgraphEdgeData, CUmemPoolProps
 from ..addresses import Pointer
-from ..devices.context import Context
-from ..fresh_devices import forgotten
 from ..graphs.graph import Graph, Node, graph, list_of
+from ..graphs.memory import memory_of
 from ..library import provides
+from ..memory.pool_memory import Alloc
 from ..refused import Refused, invalid
+from .capturing import active, exchange_mode
 from .operations import Operation
 from .stream import Stream, stream
 
 _ids = itertools.count(1)
-_active: list[Capture] = []
-
-
-class _Thread(threading.local):
-    mode = Mode.CU_STREAM_CAPTURE_MODE_GLOBAL
-
-
-_thread = _Thread()
-
-
-@forgotten
-def _forget() -> None:
-    """In every thread."""
-    global _thread
-    _thread = _Thread()
-    _active.clear()
 
 
 class Capture:
@@ -53,7 +38,7 @@ class Capture:
         self.is_valid = True
         self.follows: dict[Stream, dict[Node, bytes]] = {origin: dict(follows or {})}
         origin.capture = self
-        _active.append(self)
+        active.append(self)
         self._array: Any = None
         self._data: Any = None
 
@@ -67,9 +52,6 @@ class Capture:
 
     def allocate(self, stream: Stream, size: int) -> int:
         """Memory that the graph will allocate; its address."""
-        from ..graphs.memory import memory_of
-        from ..memory.pool_memory import Alloc
-
         storage = memory_of(stream.context.device).allocate(size, self.graph)
         operation = Alloc(storage, size)
         operation.props = CUmemPoolProps(allocType=1)  # CU_MEM_ALLOCATION_TYPE_PINNED
@@ -101,7 +83,7 @@ class Capture:
 
     def leave(self) -> None:
         """No stream takes part any more."""
-        _active.remove(self)
+        active.remove(self)
         for member in self.follows:
             member.capture = None
 
@@ -157,41 +139,9 @@ class Point:
 
     def join(self, stream: Stream) -> None:
         """A stream waits for it."""
-        if self.capture not in _active:
+        if self.capture not in active:
             raise Refused("CUDA_ERROR_CAPTURED_EVENT", "the event was recorded in a capture that has ended")
         self.capture.join(stream, self.nodes)
-
-
-def forbid() -> None:
-    """Raise Refused for a call that CUDA holds for unsafe, where a capture forbids it to this thread.
-
-    Those are calls that may wait, make or destroy; NVIDIA does not say which. Of those that are in
-    `tests/gpu_tier/capture_rules.py` an H200 with driver 580 has the same.
-    """
-    if _thread.mode == Mode.CU_STREAM_CAPTURE_MODE_RELAXED:
-        return
-    for capture in list(_active):
-        if capture.mode == Mode.CU_STREAM_CAPTURE_MODE_RELAXED:
-            continue
-        mine = capture.thread == threading.get_ident()
-        everywhere = (
-            capture.mode == Mode.CU_STREAM_CAPTURE_MODE_GLOBAL
-            and _thread.mode == Mode.CU_STREAM_CAPTURE_MODE_GLOBAL
-        )
-        if mine or everywhere:
-            capture.invalidate()
-            raise Refused("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "the call is not allowed during a capture")
-
-
-def implicit(context: Context) -> None:
-    """Raise Refused for a use of the legacy default stream, which waits for a stream in a capture."""
-    for capture in list(_active):
-        if any(stream.context is context and not stream.flags & 1 for stream in capture.follows):
-            capture.invalidate()
-            raise Refused(
-                "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT",
-                "the legacy default stream would wait for a stream in a capture",
-            )
 
 
 def _begin(stream: Stream, into: Graph | None, mode: int, follows: dict[Node, bytes] | None) -> None:
@@ -310,5 +260,4 @@ def cuStreamUpdateCaptureDependencies(
 def cuThreadExchangeStreamCaptureMode(mode: Pointer) -> None:
     if not any(mode[0] == known for known in Mode):
         raise invalid(f"{mode[0]} is not a CUstreamCaptureMode")
-    before, _thread.mode = _thread.mode, Mode(mode[0])
-    mode[0] = int(before)
+    mode[0] = int(exchange_mode(Mode(mode[0])))

@@ -15,6 +15,7 @@ from ..._types.driver.enums import CUgraphNodeType as Type
 from ..._types.driver.enums import CUstreamBatchMemOpType as MemOp
 from ..addresses import require_code
 from ..devices.context import Context
+from ..memory.allocations import check_range, table
 from ..refused import Refused, invalid
 from .event import Event
 from .work import go_on, in_program
@@ -106,8 +107,6 @@ class MemoryOperations(Operation):
     GEQ, EQ, AND, NOR = range(4)
 
     def __init__(self, context: Context, operations: list[tuple[MemOp, int, int, int]]) -> None:
-        from ..memory.allocations import check_range
-
         self.context = context
         self.operations = operations
         for kind, address, _, _flags in operations:
@@ -120,8 +119,6 @@ class MemoryOperations(Operation):
         self.soon = not any(kind in _WAITS for kind, *_ in operations)
 
     def run(self) -> None:
-        from ..memory.allocations import table
-
         for kind, address, value, flags in self.operations:
             if kind not in _WIDTHS:
                 continue

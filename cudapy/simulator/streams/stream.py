@@ -12,7 +12,9 @@ from ..addresses import require_code
 from ..devices.context import Context, current, default_stream
 from ..handles import Object, find
 from ..library import provides
+from ..memory.allocations import find as find_block
 from ..refused import Refused, invalid
+from .capturing import forbid, implicit
 from .operations import STREAM_CALLBACK, HostCall, Operation
 from .work import Queue, Work, in_program
 
@@ -20,10 +22,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from ..devices.device import Device
+
 LEAST, GREATEST = 0, -5
 NON_BLOCKING = 1
 LEGACY, PER_THREAD = 1, 2
 _ids = itertools.count(1)
+once_waited: list[Callable[[Device], object]] = []
+"""What follows a wait for a stream of a device, entered by modules that know streams."""
 
 
 class Stream(Object):
@@ -78,8 +84,6 @@ class Stream(Object):
             self.capture.add(self, operation)
             return None
         if self.is_legacy:
-            from .capture import implicit
-
             implicit(self.context)
         instead = None if deferred is None else lambda: deferred().run
         return self.submit(
@@ -98,8 +102,6 @@ class Stream(Object):
             self.capture.invalidate()
             raise Refused("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", f"{what} cannot be captured")
         if self.is_legacy:
-            from .capture import implicit
-
             implicit(self.context)
         return self.submit(action, (), soon, is_bookkeeping)
 
@@ -127,8 +129,6 @@ class Stream(Object):
 
     def check(self) -> None:
         """Raise what a wait for the stream raises in a capture or after a fault."""
-        from .capture import forbid, implicit
-
         if self.capture is not None:
             self.capture.invalidate()
             raise Refused("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "the stream is being captured")
@@ -214,13 +214,12 @@ def cuStreamQuery(hStream: int) -> None:
 
 @provides("driver")
 def cuStreamSynchronize(hStream: int) -> None:
-    from ..memory.pool import shrink
-
     in_stream = stream(hStream)
     in_stream.check()
     in_stream.wait()
     in_stream.context.check()
-    shrink(in_stream.context.device)
+    for action in once_waited:
+        action(in_stream.context.device)
 
 
 # -- Host functions ----------------------------------------------------------------------------------------
@@ -255,8 +254,6 @@ def cuStreamAddCallback(hStream: int, callback: int, userData: int | None, flags
 
 @provides("driver")
 def cuStreamAttachMemAsync(hStream: int, dptr: int, length: int, flags: int) -> None:
-    from ..memory.allocations import find as find_block
-
     in_stream = stream(hStream)
     if not (find_block(dptr).is_managed or find_block(dptr).is_host):
         raise invalid(f"{dptr:#x} is not managed memory")

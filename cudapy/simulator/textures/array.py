@@ -9,8 +9,9 @@ from ..addresses import Pointer
 from ..devices.context import current, owner
 from ..handles import Object, find
 from ..library import provides
-from ..memory.allocations import allocate, blocks, not_in_capture, release
+from ..memory.allocations import allocate, blocks, release
 from ..refused import Refused, invalid, unsupported
+from ..streams.capturing import forbid
 from ..streams.operations import needed
 from .formats import element_size
 
@@ -89,7 +90,7 @@ def checked(shape: CUDA_ARRAY3D_DESCRIPTOR) -> CUDA_ARRAY3D_DESCRIPTOR:
 @provides("driver")
 def cuArrayCreate_v2(pAllocateArray: Pointer) -> int:
     owner()
-    not_in_capture()
+    forbid()
     flat = needed(pAllocateArray, "pAllocateArray")
     shape = CUDA_ARRAY3D_DESCRIPTOR(
         Width=flat.Width, Height=flat.Height, Format=flat.Format, NumChannels=flat.NumChannels
@@ -100,7 +101,7 @@ def cuArrayCreate_v2(pAllocateArray: Pointer) -> int:
 @provides("driver")
 def cuArray3DCreate_v2(pAllocateArray: Pointer) -> int:
     owner()
-    not_in_capture()
+    forbid()
     return Array(checked(needed(pAllocateArray, "pAllocateArray"))).handle
 
 
@@ -128,7 +129,7 @@ def cuArrayDestroy(hArray: int) -> None:
     gone = find_array(hArray)
     if gone.owner is not None:
         raise Refused("CUDA_ERROR_INVALID_HANDLE", "a level goes with its mipmapped array")
-    not_in_capture()
+    forbid()
     gone.context.finish()
     gone.forget()
 
@@ -136,7 +137,7 @@ def cuArrayDestroy(hArray: int) -> None:
 @provides("driver")
 def cuMipmappedArrayCreate(pMipmappedArrayDesc: Pointer, numMipmapLevels: int) -> int:
     owner()
-    not_in_capture()
+    forbid()
     shape = checked(needed(pMipmappedArrayDesc, "pMipmappedArrayDesc"))
     most = max(shape.Width, shape.Height, 0 if shape.Flags & LAYERED else shape.Depth).bit_length()
     if not numMipmapLevels:
@@ -155,7 +156,7 @@ def cuMipmappedArrayGetLevel(hMipmappedArray: int, level: int) -> int:
 @provides("driver")
 def cuMipmappedArrayDestroy(hMipmappedArray: int) -> None:
     gone = find(hMipmappedArray, MipmappedArray)
-    not_in_capture()
+    forbid()
     gone.levels[0].context.finish()
     gone.forget()
 
