@@ -6,7 +6,7 @@ import pytest
 
 from cudapy.simulator import handles
 
-from .test_device import output
+from .test_device import output, run
 
 PRELUDE = '''
 import ctypes, threading
@@ -283,6 +283,19 @@ print(name(driver.cuStreamSynchronize(world.slow)))
     assert output(program, CUDAPY_SIMULATOR_REPORTS="0") == "CUDA_SUCCESS\n"
     checked = output(program, CUDAPY_SIMULATOR_REPORTS="0", CUDAPY_SIMULATOR_CHECK="uninitialized")
     assert checked == "CUDA_ERROR_ILLEGAL_ADDRESS\n"
+
+
+def test_memory_of_a_pool_that_is_used_before_its_stream_gets_there() -> None:
+    calls = """
+world = World(primary=True)
+world.begin()
+late = checked.cuMemAllocAsync(4096, world.slow)
+world.launch(world.other, world.put, late, 7)
+assert name(driver.cuStreamSynchronize(world.other)) == LOST
+"""
+    done = run(PRELUDE + calls)
+    assert "in device memory of 4096 bytes at 0x" in done.stderr
+    assert "that its stream has not allocated yet: an event behind the allocation" in done.stderr
 
 
 def test_memory_of_a_pool_is_not_kept_for_ever_for_the_checks() -> None:

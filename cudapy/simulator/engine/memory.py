@@ -198,10 +198,24 @@ class Memory:
             self._snapshots.clear()
             if allocation.is_adopted:  # what runs has the other, and with it the memory
                 allocation = Allocation(address, allocation.size, allocation.kind, NOTHING)
-            self._released.append(allocation)
-            self._held += max(allocation.size, LEAST)
-            while self._held > QUARANTINE and len(self._released) > 1:
-                self._held -= max(self._released.popleft().size, LEAST)
+            self._keep(allocation)
+
+    def announce(self, address: int, size: int, kind: str, fate: str) -> None:
+        """Memory that somebody else owns is to be adopted later.
+
+        fate: what the report of an access before that says of it.
+        """
+        allocation = Allocation(address, size, kind, NOTHING)
+        allocation.fate = fate
+        with self._lock:
+            self._keep(allocation)
+
+    def _keep(self, allocation: Allocation) -> None:
+        """Have `released` find it for a while."""
+        self._released.append(allocation)
+        self._held += max(allocation.size, LEAST)
+        while self._held > QUARANTINE and len(self._released) > 1:
+            self._held -= max(self._released.popleft().size, LEAST)
 
     def retire(self, fate: str) -> list[Allocation]:
         """Take all allocations back, and keep them, with their addresses, for good. Returns them.
@@ -326,7 +340,7 @@ class Memory:
         return min(near, key=lambda one: max(one.address - address, address - one.end + 1), default=None)
 
     def released(self, address: int) -> Allocation | None:
-        """The allocation, released not long ago or retired, that `address` lay in."""
+        """The allocation, released or announced not long ago, or retired, that `address` lay in."""
         with self._lock:
             place = bisect.bisect_right(self._retired_addresses, address) - 1
             if place >= 0:

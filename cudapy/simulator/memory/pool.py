@@ -91,7 +91,10 @@ class Pool(Object):
             return int(stream.capture.allocate(stream, size))
         forbid()
         storage = self.take(size, stream)
-        stream.add(Alloc(storage, size, self.kind, self.reach()))
+        work = stream.add(Alloc(storage, size, self.kind, self.reach()))
+        with guard:
+            if work is not None and not work.done:
+                table.announce(storage.address, size, self.kind, _TO_COME)
         block = Block(storage.address, size, self.kind, stream.context.root, 1, pool=self)
         block.extra = storage
         blocks.add(block)
@@ -172,6 +175,7 @@ class Pool(Object):
             raise invalid(f"{name.name} cannot be set to {value}")
 
 
+_TO_COME = "that its stream has not allocated yet: an event behind the allocation can be waited for"
 leaving: set[Pool] = set()
 """The pools that are destroyed, and some of whose memory is in use."""
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..._types.driver.enums import CUgraphNodeType as Type
-from ..engine import QUARANTINE, settings
+from ..engine import QUARANTINE
 from ..refused import invalid
 from ..streams.operations import Operation
 from ..streams.stream import Stream
@@ -73,8 +73,7 @@ def fresh_in_place_of(storage: Storage) -> Storage:
     """What a pool gives out that would give out memory again. With the checks on it is other memory, and
     those addresses stay unused for a while, so that a late use of them is found. With `guard` locked.
     """
-    current = settings.current
-    if not (current.check_races or current.check_uninitialized):
+    if not (table.settings.check_races or table.settings.check_uninitialized):
         return storage
     other = Storage(storage.size, None if storage.region is None else storage.region.file)
     _quarantine.append(storage)
