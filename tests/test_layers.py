@@ -194,7 +194,7 @@ def test_packages_of_core_are_in_order() -> None:
 
 ENGINE = PACKAGE / "simulator" / "engine"
 ENGINE_ORDER = (
-    "aliases", "classes", "fault", "rounding", "generated", "assembler", "settings", "checks",
+    "aliases", "classes", "fault", "rounding", "generated", "assembler", "schedule", "settings", "checks",
     "address_spaces", "access", "tensor_map", "texture", "memory", "back_ends", "ptx", "arithmetic",
     "instructions", "compile", "kernel", "device", "coverage", "progress", "idle_threads", "run",
     "jit", "module", "grids", "face", "__main__", "",

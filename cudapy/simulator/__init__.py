@@ -21,13 +21,18 @@ from .process import by_its_copy, enable, install, is_enabled, provide, stand_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
     from .engine import Counts, Finding
+    from .exploration import Exploration
     from .failing_calls import Failure
 
 __all__ = [
     "alive",
     "coverage_report",
     "enable",
+    "explore",
     "failing",
     "findings",
     "install",
@@ -112,6 +117,27 @@ def findings(*, forget: bool = False) -> list[Finding]:
     if forget:
         found.forget()
     return every
+
+
+@by_its_copy
+def explore(program: Callable[[], Any], seeds: int | Iterable[int] = 16) -> Exploration:
+    """Run `program()` in many orders of its threads, in search of one in which it does something else.
+
+    Its result is compared with that of a plain run: arrays by their bits, sequences and dicts by their items,
+    exceptions by their text; and so is what is found in its kernels. It has to make all that it uses, and its
+    modules above all: between their accesses to memory other warps have their turn.
+
+    seeds: how many schedules there are; or the seeds of random ones. First come those in which the first warp
+    that can run is next, or the last, or one after another. In a random one warps wait now and then for long.
+
+    Of the first that differs, delays are taken away while it still does. Returns an Exploration: `schedule`,
+    for `enable` or `--schedule`, or None; `expected` and `observed`, with `value` and `findings`; `delays`,
+    with lines of the source; its text tells all. Kernels run on the NumPy engine, a warp at a time, so
+    programs should be small.
+    """
+    from .exploration import explore
+
+    return explore(program, seeds)
 
 
 @by_its_copy

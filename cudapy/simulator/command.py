@@ -32,6 +32,8 @@ use the simulator too.
   --compute-capability X.Y  their compute capability (9.0)
   --driver-version X.Y      the CUDA version of the driver (the newest that cudapy knows)
   --seed N                  varies the order in which threads run
+  --schedule ORDER          run one warp at a time: first, last, turns, random:SEED, or what --explore says
+  --explore N               run the program in N orders, and tell the first in which it does something else
   --check CHECK[,CHECK]     races, uninitialized, leaks, or all: look for these, print a summary at the end
                             (with all, leaks alone do not set the exit code)
   --classes [-]CLASS[,...]  classes of findings to report besides the usual ones, or with "-" not to report
@@ -46,6 +48,7 @@ use the simulator too.
 
 def main(arguments: list[str]) -> None:
     """Run what `arguments` say; exits with 2 if they do not say what, or if there is no such file."""
+    given = arguments
     asked, arguments = options(arguments)
     if arguments[:1] in (["-h"], ["--help"]):
         print(USAGE, end="")
@@ -54,6 +57,9 @@ def main(arguments: list[str]) -> None:
     if folder is not None:
         _write(folder)
         return
+    count = asked.pop("explore", None)
+    if count is not None:
+        _explore(given[: len(given) - len(arguments)], arguments, count)
     leaks_fail = True
     checks, code, path = (asked.pop(name, None) for name in ("check", "error_exitcode", "json"))
     is_native = asked.pop("native", False)
@@ -73,6 +79,17 @@ def main(arguments: list[str]) -> None:
         _run_native(arguments, asked, watch)
     else:
         _run(arguments, asked, watch)
+
+
+def _explore(given: list[str], arguments: list[str], count: int) -> NoReturn:
+    """Run the program in many orders; exits with 1 if one makes a difference."""
+    from .exploration import explore_command
+
+    if not arguments:
+        program.fail(f"{USAGE}--explore needs a program")
+    at = next(i for i, option in enumerate(given) if option.partition("=")[0] == "--explore")
+    kept = given[:at] + given[at + (1 if "=" in given[at] else 2) :]
+    sys.exit(int(explore_command([*kept, *arguments], count, say=say)))
 
 
 def _run(arguments: list[str], settings: dict[str, Any], watch: _Watch | None) -> None:
@@ -292,6 +309,12 @@ def _checks(text: str) -> tuple[str, ...]:
     return asked
 
 
+def _schedules(text: str) -> int:
+    if int(text) < 1:
+        raise ValueError(text)
+    return int(text)
+
+
 def _exit_code(text: str) -> int:
     if not 0 <= int(text) <= 255:
         raise ValueError(text)
@@ -303,6 +326,8 @@ OPTIONS: dict[str, Callable[[str], Any]] = {
     "--compute-capability": pair,
     "--driver-version": pair,
     "--seed": int,
+    "--schedule": str,
+    "--explore": _schedules,
     "--check": _checks,
     "--classes": names,
     "--error-exitcode": _exit_code,

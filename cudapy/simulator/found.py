@@ -44,6 +44,11 @@ def set_mode(mode: str) -> None:
     _found.mode = mode
 
 
+def prints() -> bool:
+    """Whether findings are printed."""
+    return _found.prints
+
+
 def set_prints(prints: bool) -> None:
     """Whether findings are printed."""
     _found.prints = prints

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 RAISE, RECORD = "raise", "record"
 MODES = RAISE, RECORD
 """What becomes of a finding that does not end its kernel: the launch fails, or the program goes on."""
+SCHEDULE_LOG = "CUDAPY_SIMULATOR_SCHEDULE_LOG"
+"""The file to which a process writes at its end which warps its schedule has delayed."""
 CHECKS = {"races": "check_races", "uninitialized": "check_uninitialized"}
 """The options that CUDAPY_SIMULATOR_CHECK switches on, by what it may name besides `all`."""
 
@@ -25,6 +27,7 @@ class Options:
     compute_capability: tuple[int, int] | None = None
     driver_version: tuple[int, int] | None = None
     seed: int | None = None
+    schedule: str | None = None
     check_races: bool | None = None
     check_uninitialized: bool | None = None
     coverage: bool | None = None
@@ -188,6 +191,7 @@ _READERS: dict[str, Callable[[str, str], Any]] = {
     "compute_capability": _version,
     "driver_version": _version,
     "seed": _whole,
+    "schedule": lambda _, text: text,
     "check_races": _switch,
     "check_uninitialized": _switch,
     "coverage": _switch,

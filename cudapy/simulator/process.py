@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import threading
 from functools import partial, wraps
@@ -54,6 +55,7 @@ def enable(
     workers: int | None = None,
     findings: str | None = None,
     classes: tuple[str, ...] | None = None,
+    schedule: str | None = None,
 ) -> None:
     """Make the simulator the driver of this process. Call it before the first call of any CUDA function.
 
@@ -74,10 +76,11 @@ def enable(
     findings: what becomes of a race, or another finding that does not end its kernel: "raise", the default,
         has the launch fail once it has run; "record" prints it, and the program goes on (see `findings`).
     classes: the classes of findings to report besides those by default, or with "-" before the name, not to.
+    schedule: run one warp at a time, in this order: "first", "last", "turns", "random:SEED"; see `explore`.
 
     Settings that are not given come from the environment: CUDAPY_SIMULATOR_DEVICES, _SEED,
     _COMPUTE_CAPABILITY, _CHECK_RACES, _CHECK_UNINITIALIZED, _COVERAGE, _REPORTS, _DRIVER_VERSION, _TIMEOUT,
-    _WORKERS, _FINDINGS or _CLASSES.
+    _WORKERS, _FINDINGS, _CLASSES or _SCHEDULE.
     CUDAPY_SIMULATOR_CHECK=all switches both checks on, `races` or `uninitialized` one of them. Raises
     RuntimeError if this process has called another driver or has other devices already, ValueError for
     settings that make no sense.
@@ -228,12 +231,13 @@ def _require_same_hardware(given: Options) -> None:
 
 
 def _apply(options: Options) -> None:
-    """Use those options that may change while there are devices."""
+    """Use those options that may change while there are devices. Raises ValueError."""
     from . import found
-    from .engine import settings
-    from .options import switched
+    from .engine import Schedule, schedule, settings
+    from .options import SCHEDULE_LOG, switched
     from .streams.work import Faults
 
+    order = None if options.schedule is None else Schedule.parse(options.schedule)
     for name in ("seed", "timeout", "workers", "check_races", "check_uninitialized", "coverage"):
         value = getattr(options, name)
         if value is not None:
@@ -245,6 +249,10 @@ def _apply(options: Options) -> None:
         found.set_mode(options.findings)
     if options.classes is not None:
         settings.current.classes = switched(options.classes)
+    if order is not None:
+        settings.current.schedule = order
+        if log := os.environ.pop(SCHEDULE_LOG, ""):
+            atexit.register(schedule.write_delays, log)
 
 
 def _share(other: Offer) -> None:

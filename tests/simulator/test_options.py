@@ -23,6 +23,7 @@ ALL = Options(
     workers=2,
     findings="record",
     classes=("equal", "-warp"),
+    schedule="random:3",
 )
 
 

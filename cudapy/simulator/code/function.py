@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from ..._types.driver.enums import CUdevice_attribute as OfDevice
 from ..._types.driver.enums import CUfunction_attribute as Attribute
 from ..devices.context import current
 from ..devices.device import device
@@ -83,8 +84,6 @@ def get(of: OnDevice, attrib: int) -> int:
 
 def _compiled_attributes(of: OnDevice) -> dict[Attribute, int]:
     """The attributes that a kernel has where none are set."""
-    from ..._types.driver.enums import CUdevice_attribute as OfDevice
-
     kernel, device = of.kernel, of.device
     major, minor = (
         device[OfDevice.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR],
@@ -138,8 +137,6 @@ def required_cluster(of: OnDevice) -> tuple[int, int, int] | None:
 
 def put(of: OnDevice, attrib: int, value: int) -> None:
     """Set an attribute."""
-    from ..._types.driver.enums import CUdevice_attribute as OfDevice
-
     name = Attribute(attrib)
     if name == Attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
         largest = of.device[OfDevice.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN]

@@ -7,7 +7,7 @@ import numpy
 if int(numpy.__version__.partition(".")[0]) < 2:
     raise ImportError(f"the simulator needs NumPy 2 or newer, this is {numpy.__version__}")
 
-from . import back_ends, coverage, fault, settings
+from . import back_ends, coverage, fault, schedule, settings
 from .aliases import U8, Array
 from .classes import CLASSES
 from .coverage import Counts
@@ -19,6 +19,7 @@ from .memory import LAZY, POISON, QUARANTINE, UNDEFINED, Member, Memory
 from .module import Function, Module, PTXError
 from .run.batch import Counters
 from .run.device_runtime import DEVICE_RUNTIME
+from .schedule import POLICIES, Delay, Schedule
 from .tensor_map import TensorMap
 from .texture import Surface, Texture
 
@@ -27,6 +28,7 @@ __all__ = [
     "DEVICE_RUNTIME",
     "LAZY",
     "POISON",
+    "POLICIES",
     "QUARANTINE",
     "U8",
     "UNDEFINED",
@@ -34,6 +36,7 @@ __all__ = [
     "Array",
     "Counters",
     "Counts",
+    "Delay",
     "Device",
     "Fault",
     "Finding",
@@ -45,6 +48,7 @@ __all__ = [
     "OtherAccess",
     "PTXError",
     "Place",
+    "Schedule",
     "Surface",
     "TensorMap",
     "Texture",
@@ -52,5 +56,6 @@ __all__ = [
     "coverage",
     "fault",
     "launch",
+    "schedule",
     "settings",
 ]

@@ -124,7 +124,12 @@ def _chosen(
         if unknown := set(wanted) - set(names()):
             raise ValueError(f"no back end is called {unknown.pop()!r}; there are {', '.join(names())}")
         is_wanted, is_eager = back_end is not None and back_end.name in wanted, NUMPY not in wanted
-    if not is_wanted or back_end is None or not checks.wanted(settings) <= back_end.checks:
+    if (
+        not is_wanted
+        or back_end is None
+        or settings.schedule is not None
+        or not checks.wanted(settings) <= back_end.checks
+    ):
         return None, False
     return back_end, is_eager
 

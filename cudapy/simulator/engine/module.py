@@ -156,6 +156,7 @@ class Module:
                         self._resolve,
                         back_end,
                         memory.settings.check_uninitialized,
+                        memory.settings.schedule is not None,
                     ).compile()
             for new, old in self.text.aliases.items():
                 self.compiled[new] = self.compiled[old]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from .classes import DEFAULT
+from .schedule import Schedule
 
 MACHINE_CODE = "CUDAPY_SIMULATOR_MACHINE_CODE"
 WHEN = ("auto", "always", "never")
@@ -44,6 +45,10 @@ class Settings(Changeable):
 
     seed: int | None = None
     """Varies the order in which groups of threads run; None: always the same order."""
+    schedule: Schedule | None = None
+    """Each warp runs alone, on the NumPy engine, in this order; between two accesses to memory others have
+    their turn in modules that are loaded while it is set.
+    """
     check_races: bool = False
     """Report accesses to shared memory by two threads, one of them a write, with no barrier between them."""
     check_uninitialized: bool = False

@@ -43,6 +43,11 @@ _MASKS = ("b32", "u32", "s32")
 """The types of registers that ptxas takes as a warp's mask."""
 
 
+_ACCESSES = {"ld", "st", "atom", "red"}
+_OF_THE_THREAD = {"param", "const", "local"}
+"""State spaces in which no other thread's accesses change anything."""
+
+
 class CompiledFunction:
     """A function, ready for the scheduler: basic blocks, and what a new frame holds."""
 
@@ -105,7 +110,8 @@ class CompiledFunction:
 
 class FunctionCompiler:
     """Compiles one function for an architecture, such as 90, for NumPy and for `back_end`; `resolve_global`
-    gives the address of a name of the module, or None. Its code follows undefined bits on request.
+    gives the address of a name of the module, or None. Its code follows undefined bits on request, and has
+    accesses to memory that others may change in blocks of their own if it `parts_accesses`.
     """
 
     def __init__(
@@ -115,8 +121,10 @@ class FunctionCompiler:
         resolve_global: Callable[[str], int | str | None],
         back_end: BackEnd | None = None,
         follows_undefined: bool = False,
+        parts_accesses: bool = False,
     ) -> None:
         self.text = text
+        self._parts_accesses = parts_accesses
         self.follows_undefined = follows_undefined
         self.architecture = architecture
         self.registers = dict(text.registers)
@@ -162,7 +170,7 @@ class FunctionCompiler:
         """Raises PTXError."""
         back_end = self._back_end
         supports = (lambda step: back_end.supports(step, self)) if back_end else lambda _: False
-        blocks = split_basic_blocks(self.text, supports, self._leaves_region)
+        blocks = split_basic_blocks(self.text, supports, self._is_alone)
         self._choose_register_dtypes(blocks)
         writers = []
         for block in blocks:
@@ -189,6 +197,13 @@ class FunctionCompiler:
                 blocks[number].is_entry = True
         self.compiled.initial = [np.zeros((), self.register_dtype(name))[()] for name in self.compiled.slots]
         return self.compiled
+
+    def _is_alone(self, step: Step) -> bool:
+        """Whether an instruction is a block of its own."""
+        space = (step.match.groups.get("space") or "").partition("::")[0]
+        if self._parts_accesses and step.instruction.name in _ACCESSES and space not in _OF_THE_THREAD:
+            return True
+        return self._leaves_region(step)
 
     def _leaves_region(self, step: Step) -> bool:
         """Whether threads may have to leave a region before an instruction: it may load undefined bytes."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import checks, fault
 from ..rounding import round_up
+from ..schedule import LaunchSchedule
 from .atomic import Atomics
 from .bulk import Bulk
 from .children import Children
@@ -57,7 +58,7 @@ class Batch:
         self.launch, self.device = launch, launch.device
         self.shared_address = launch.kernel.shared_address
         self.threads = Threads(launch.grid, launch.block, launch.cluster, first_block, block_count)
-        self._first_block = first_block
+        self.first_block = first_block
         self.report = Reporter(
             self.threads, launch.device.memory, launch.kernel, launch.findings, launch.parameters
         )
@@ -71,7 +72,7 @@ class Batch:
         if checks.RACES not in self.launch.checks:
             return None
         stride = stride_of(self.launch.shared_size)
-        return RaceDetector(self.threads, self.report, self.launch.order, stride, self._first_block)
+        return RaceDetector(self.threads, self.report, self.launch.order, stride, self.first_block)
 
     @cached_property
     def undefined(self) -> UndefinedBytes:
@@ -205,6 +206,8 @@ class Launch:
         self.parameters = parameters
         self.back_end, self.is_eager = back_end, is_eager
         self.settings, self.checks = settings, checks.wanted(settings)
+        wanted = settings.schedule
+        self.schedule = None if wanted is None else LaunchSchedule(wanted, kernel.name)
         self.dynamic_size = dynamic_size
         self.user_shared_size = kernel.shared_size + dynamic_size
         """Bytes of a block's shared memory that are its own."""

@@ -19,6 +19,7 @@ from ..classes import MASK
 from .barrier_sync import BarrierSync
 from .calls import Calls
 from .groups import Groups, Key, Place
+from .warp_order import WarpOrder
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -49,6 +50,10 @@ class Scheduler:
         self._random = None if seed is None else random.Random(seed)
         self._running = Key(0, 0, 0)
         """The group that a back end runs."""
+        schedule = batch.launch.schedule
+        self._order = (
+            None if schedule is None else WarpOrder(schedule, batch.threads, self._groups, batch.first_block)
+        )
         self._is_in_order = seed is None
         """Whether the group nearest to the start of the function always runs first."""
         back_end = batch.launch.back_end
@@ -83,8 +88,7 @@ class Scheduler:
                     if self._barriers.is_idle:
                         return
                     self._barriers.deadlock([])
-                key = self._choose() if len(ready) > 1 else next(iter(ready))
-                lanes = _merged(ready.pop(key), count)
+                key, lanes = self._take()
                 here = groups.place(key)
             report.function, block = here.function, here.block
             if block.convergence_mask is not None:
@@ -99,7 +103,7 @@ class Scheduler:
                     here = self._run_region(runner, region, here, lanes)
                     continue
             if block.yields:
-                self._resting.add(here.key)
+                self._rest(here.key)
             counters.numpy_runs += 1
             result = block.run(batch, here.frame, lanes)
             if self._counts is not None:
@@ -154,6 +158,21 @@ class Scheduler:
             self._groups.ready[key].pop()
             if not self._groups.ready[key]:
                 del self._groups.ready[key]
+
+    def _take(self) -> tuple[Key, Lanes]:
+        """The group that runs next, of those that are ready."""
+        if self._order is not None:
+            return self._order.take()
+        ready = self._groups.ready
+        key = self._choose() if len(ready) > 1 else next(iter(ready))
+        return key, _merged(ready.pop(key), self._threads.count)
+
+    def _rest(self, key: Key) -> None:
+        """Let others go first: the group may wait for them."""
+        if self._order is not None:
+            self._order.rest()
+        else:
+            self._resting.add(key)
 
     def _choose(self) -> Key:
         ready = self._groups.ready
@@ -245,7 +264,7 @@ class Scheduler:
     def _follow(self, following: Key, lanes: Lanes) -> Place | None:
         """As `_go_on`, for a group that does not split."""
         groups = self._groups
-        if not groups.ready or (self._is_in_order and self._goes_first(following)):
+        if self._order is None and (not groups.ready or (self._is_in_order and self._goes_first(following))):
             return groups.place(following)
         groups.add(following, lanes)
         return None
