@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import textwrap
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,7 @@ from .machine import Machine
 pytestmark = pytest.mark.skipif(
     not processor.is_supported(), reason="there is machine code for x86-64 with AVX2 alone"
 )
+ROOT = Path(__file__).parents[2]
 HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n"
 INDEX = """
 mov.u32 %t, %tid.x;
@@ -324,43 +327,53 @@ def test_help_is_asked_for_where_it_pays() -> None:
     assert sum(pace.wants_help(10) for _ in range(32)) == 30
 
 
-INTERRUPTED = """
+ENDLESS = kernel("again:\nadd.u32 %v, %v, %i;\nsetp.ne.u32 %p, %i, 9999999;\n@%p bra again;\n", "", 1)
+
+
+PROGRAM = """
 import os, signal, sys, threading
 import numpy as np
-sys.path.insert(0, {root!r})
-from tests.simulator.test_workers import ENDLESS, Machine, Module, Pace, settings
+from tests.simulator.test_workers import ENDLESS, MIXED, Machine, Module, Pace, settings
+
 Pace.wants_help, Pace.is_known = lambda self, chunks: True, True
-machine = Machine()
-out = machine.zeros(64 * 64, np.uint32)
-threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
-try:
-    machine.run(Module(ENDLESS, machine.memory), "k", 64, 64, out,
-                settings=settings.Settings(machine_code="always", workers=4))
-except KeyboardInterrupt:
-    print("interrupted")
+settings.current.machine_code, settings.current.workers = "always", 4
+
+def run(text, *sizes):
+    machine = Machine()
+    arrays = [machine.zeros(size, np.uint32) for size in sizes]
+    machine.run(Module(text, machine.memory), "k", 64, 64, *arrays)
+    return [one.get().tolist() for one in arrays]
+
 """
-ENDLESS = kernel("again:\nadd.u32 %v, %v, %i;\nsetp.ne.u32 %p, %i, 9999999;\n@%p bra again;\n", "", 1)
+
+
+def _printed(program: str) -> str:
+    code = PROGRAM + textwrap.dedent(program)
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, cwd=ROOT)
+    assert not ran.returncode, ran.stderr
+    return ran.stdout
 
 
 @pytest.mark.thorough
 def test_ctrl_c_in_the_kernels_own_thread() -> None:
-    code = INTERRUPTED.format(root=os.getcwd())
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
-    assert (ran.stdout, ran.returncode) == ("interrupted\n", 0), ran.stderr
+    program = """
+    try:
+        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+        run(ENDLESS, 64 * 64)
+    except KeyboardInterrupt:
+        print("interrupted")
+    """
+    assert _printed(program) == "interrupted\n"
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
-def test_a_forked_process_has_threads_of_its_own(helped: Any) -> None:
-    def total() -> int:
-        machine = Machine()
-        data, sums = machine.zeros(64 * 64, np.uint32), machine.zeros(32, np.uint32)
-        machine.run(Module(MIXED, machine.memory), "k", 64, 64, data, sums)
-        return int(sums.get().sum())
-
-    helped(4)
-    expected = total()
+def test_a_forked_process_has_threads_of_its_own() -> None:
+    program = """
+    expected = run(MIXED, 64 * 64, 32)
     child = os.fork()
     if not child:
-        os._exit(0 if total() == expected else 1)
-    _, status = os.waitpid(child, 0)
-    assert os.waitstatus_to_exitcode(status) == 0
+        os._exit(run(MIXED, 64 * 64, 32) != expected)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    """
+    assert _printed(program) == "0\n"
