@@ -428,6 +428,24 @@ def test_one_struct_is_a_list_of_one() -> None:
         convert.array(place, module("driver").CUmemAccessDesc, 1, "f: x")
 
 
+@pytest.mark.parametrize(
+    "cls", [driver.cuuint64_t, driver.cuuint32_t, driver.CUdevice, driver.CUstream, ctypes.c_int]
+)
+def test_lists_of_one_type_are_converted_as_others_are(cls: Any) -> None:
+    """All ints, and all objects of the class, are converted at once: with the results and errors of each."""
+
+    def outcome(value: Any) -> Any:
+        try:
+            return bytes(convert.array(value, cls, None, "f: x"))
+        except OverflowError as error:
+            return str(error), repr(error.__context__)
+
+    for number in (0, 7, -1, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**64 - 1, 2**64):
+        assert outcome([0, number]) == outcome([False, number])  # a bool is converted alone
+    derived = type("Derived", (cls,), {})
+    assert outcome([cls(7), cls(0)]) == outcome([cls(7), derived(0)]) == outcome([7, 0])
+
+
 def test_address_of_bytes_to_write_to() -> None:
     """Ports of C programs hand out bytes as buffers; the interpreter's shared one-byte objects are spared."""
     data = b" " * 9

@@ -162,15 +162,15 @@ def array(value: Any, cls: Any, size: int | None, what: str) -> Any:
     """
     if value is None:
         return None
-    if isinstance(value, AGGREGATES):
-        measure(what, 1, size, "item")
-        return reference(value, cls, what)
     if isinstance(value, Handle) and issubclass(cls, Handle):
         value = [value]
-    if isinstance(value, ctypes.Array):
-        measure(what, ctypes.sizeof(value), size and size * ctypes.sizeof(cls))
-        return value
     if not isinstance(value, (list, tuple)):
+        if isinstance(value, AGGREGATES):
+            measure(what, 1, size, "item")
+            return reference(value, cls, what)
+        if isinstance(value, ctypes.Array):
+            measure(what, ctypes.sizeof(value), size and size * ctypes.sizeof(cls))
+            return value
         if isinstance(value, (str, int)) or is_numpy_scalar(value):
             raise TypeError(f"{what} must be a list of {type_name(cls)}, not {kind(value)}")
         data, length = address_of(value, True, what)
@@ -180,7 +180,15 @@ def array(value: Any, cls: Any, size: int | None, what: str) -> Any:
     measure(what, len(value), size, "item")
     if not value:
         return None
-    return (cls * len(value))(*[element(item, cls, f"{what}[{i}]") for i, item in enumerate(value)])
+    items, kinds = cls * len(value), {*map(type, value)}
+    if kinds == {cls}:
+        return items(*value)
+    if kinds == {int} and issubclass(cls, SimpleData) and cls._type_ in "bBhHiIlLqQ":
+        try:
+            return items.from_buffer_copy(struct.pack(f"{len(value)}{cls._type_}", *value))
+        except struct.error:  # a number that does not fit: `element` says which
+            pass
+    return items(*[element(item, cls, f"{what}[{i}]") for i, item in enumerate(value)])
 
 
 def element(value: Any, cls: Any, what: str) -> Any:

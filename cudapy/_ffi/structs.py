@@ -130,7 +130,7 @@ class Aggregate:
             if _ptr:
                 return cls.from_address(_ptr)
             if cls._alignment_:
-                block = ctypes.create_string_buffer(ctypes.sizeof(cls) + cls._alignment_)
+                block = (ctypes.c_char * (ctypes.sizeof(cls) + cls._alignment_))()
                 return cls.from_buffer(block, -ctypes.addressof(block) % cls._alignment_)
             return super().__new__(cls)
 
