@@ -10,6 +10,7 @@ import numpy as np
 from . import back_ends
 from .address_spaces import FUNCTIONS
 from .compile.function import CompiledFunction, FunctionCompiler
+from .compile.inline import inlined
 from .jit.back_end import AVX2
 from .kernel import Kernel
 from .ptx.declarations import LARGEST
@@ -148,16 +149,15 @@ class Module:
         """What runs its functions besides NumPy."""
         try:
             self._place_variables()
-            for function in self.text.functions.values():
-                if function.has_body:
-                    self.compiled[function.name] = FunctionCompiler(
-                        function,
-                        self.text.architecture,
-                        self._resolve,
-                        back_end,
-                        memory.settings.check_uninitialized,
-                        memory.settings.schedule is not None,
-                    ).compile()
+            for name, function in inlined(self.text.functions, self.text.aliases).items():
+                self.compiled[name] = FunctionCompiler(
+                    function,
+                    self.text.architecture,
+                    self._resolve,
+                    back_end,
+                    memory.settings.check_uninitialized,
+                    memory.settings.schedule is not None,
+                ).compile()
             for new, old in self.text.aliases.items():
                 self.compiled[new] = self.compiled[old]
             self._check_calls()

@@ -58,6 +58,7 @@ class CompiledFunction:
         self.initial: list[Array] = []
         """What a new frame holds."""
         self.instructions: list[Instruction] = []
+        self._numbers: dict[Hashable, int] = {}
         self.local_size = 0
         self.param_slots: dict[str, ParamSlots] = {}
         """The slots of the parameters of functions and calls."""
@@ -74,6 +75,17 @@ class CompiledFunction:
         """The loads and copies that pass undefined bytes on, instead of reporting them."""
         self.code: Code | None = None
         """What a back end besides NumPy has of it."""
+
+    def number(self, instruction: Instruction) -> int:
+        """The place of an instruction in `instructions`, where copies in place of calls stand once."""
+        key: Hashable = id(instruction)
+        if instruction.function:
+            key = instruction.function, instruction.number, instruction.opcode
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._numbers[key] = len(self.instructions)
+            self.instructions.append(instruction)
+        return number
 
     @cached_property
     def calls_by_address(self) -> bool:
@@ -138,7 +150,6 @@ class FunctionCompiler:
         self._constant_names: set[str] = set()
         self._objects: dict[Hashable, str] = {}
         self._scope: dict[str, Any] = dict(scope.NAMES)
-        self._numbers: dict[int, int] = {}
         self._register_dtypes: dict[str, str] = {}
         self._unspecified_nans: set[str] = set()
         for name in (FRAME, SITE):  # the first two slots, as the scheduler expects
@@ -254,11 +265,7 @@ class FunctionCompiler:
         return special_code(name)
 
     def number(self, instruction: Instruction) -> int:
-        number = self._numbers.get(id(instruction))
-        if number is None:
-            number = self._numbers[id(instruction)] = len(self.compiled.instructions)
-            self.compiled.instructions.append(instruction)
-        return number
+        return self.compiled.number(instruction)
 
     def is_read(self, name: str) -> bool:
         """Whether any instruction takes what is in a register."""

@@ -207,6 +207,7 @@ class BodyReader:
                 " ".join(text.split()),
                 self._location,
                 self._callers,
+                len(self._function.instructions),
             )
         )
 

@@ -116,6 +116,10 @@ class Instruction:
     location: Location | None = None
     callers: tuple[Location, ...] = ()
     """Where the inlined function that it is of was called, and the one around that, outwards."""
+    number: int = 0
+    """Its place in the text of its function."""
+    function: str = ""
+    """Of a copy in another function: the function that it is of."""
 
     @property
     def name(self) -> str:

@@ -93,4 +93,4 @@ def assembled(
 
 def function_number(function: CompiledFunction, block: Block) -> int:
     """The number of the last instruction of a block, for reports."""
-    return function.instructions.index(block.steps[-1].instruction)
+    return function.number(block.steps[-1].instruction)

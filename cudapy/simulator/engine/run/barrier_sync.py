@@ -145,7 +145,7 @@ class BarrierSync:
             more = (
                 f"{self._threads.name(int(missing[bad][0]))} was at an earlier barrier, and has exited since"
             )
-            where = function.instructions.index(released.waiting.info.instruction)
+            where = function.number(released.waiting.info.instruction)
             report = self._batch.report
             report.function = function
             text = f"A barrier ({released.barrier}) that not all threads of the block reach"

@@ -199,7 +199,8 @@ def place_of(kernel_name: str, function: CompiledFunction, instruction: Instruct
         if user is not None:
             location, inlined = user, f"{os.path.basename(location.file)}:{location.line}"
     file, line = (None, None) if location is None else (location.file, location.line)
-    return Place(kernel_name, function.name, instruction.text, instruction.line, file, line, inlined)
+    name = instruction.function or function.name
+    return Place(kernel_name, name, instruction.text, instruction.line, file, line, inlined)
 
 
 def _is_toolkit(file: str) -> bool:

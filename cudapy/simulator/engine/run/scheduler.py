@@ -231,7 +231,7 @@ class Scheduler:
         if outside.any():
             report = self.batch.report
             first = int(np.broadcast_to(mask, numbers.shape)[int(np.argmax(outside))])
-            number = report.function.instructions.index(block.steps[0].instruction)
+            number = report.function.number(block.steps[0].instruction)
             text, more = "A warp operation by a thread outside of its mask", f"the mask is {first:#010x}"
             report.find(MASK, text, number, lanes, outside, more=more)
 
