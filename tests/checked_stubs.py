@@ -28,6 +28,16 @@ START = '''\
 '''
 
 
+ELSEWHERE = {"collections.abc": {"Sequence"}, "typing": {"Any"}, ".._ffi.scalars": {"void_p", "void_pp"}}
+"""What annotations use besides builtins and the names of their own module."""
+
+
+def _of_module(annotation: str, name: str) -> str:
+    """An annotation outside of the module that it was written in: a list of all its names would be long."""
+    known = {*vars(builtins)}.union(*ELSEWHERE.values())
+    return re.sub(r"[^\W\d]\w*", lambda one: one[0] if one[0] in known else f"{name}.{one[0]}", annotation)
+
+
 def _documentation(function: Any) -> str:
     """Its docstring as it is written, which Python 3.13 and newer have without the indentation."""
     text = inspect.cleandoc(function.__doc__)
@@ -44,21 +54,18 @@ def stub(module: ModuleType) -> str:
         if public_name in public:
             first_name = first_names.setdefault(function, public_name)
             alias = f"{public_name} = {first_name}\n"
-            body += alias if first_name != public_name else definitions(function)
+            body += alias if first_name != public_name else definitions(function, name)
     used = names_in_annotations(first_names)
-    sources = {
-        "collections.abc": {"Sequence"} & used,
-        "typing": ({"Any"} & used) | ({"overload"} if "@overload" in body else set()),
-        ".._ffi.scalars": {"void_p", "void_pp"} & used,
-    }
-    sources[f"..{name}"] = used.difference(*sources.values())
+    sources = {source: names & used for source, names in ELSEWHERE.items()}
+    sources["typing"] |= {"overload"} if "@overload" in body else set()
+    sources[".."] = {name} if used.difference(*sources.values()) else set()
     imports = [
         f"from {source} import {', '.join(sorted(names))}\n" for source, names in sources.items() if names
     ]
     return START.format(name=name) + "".join(imports) + "\n" + body
 
 
-def definitions(function: Callable[..., Any]) -> str:
+def definitions(function: Callable[..., Any], name: str) -> str:
     """`def name(parameters) -> results: ...`, one for each form in which the function takes its arguments.
 
     Editors find the documentation of a function where it is defined; one made of two others has it here.
@@ -70,10 +77,12 @@ def definitions(function: Callable[..., Any]) -> str:
     for form in found:
         signature = inspect.signature(results_alone(form))
         parameters = ", ".join(
-            f"{p.name}: {p.annotation}" + ("" if p.default is p.empty else f" = {p.default!r}")
+            f"{p.name}: {_of_module(p.annotation, name)}"
+            + ("" if p.default is p.empty else f" = {p.default!r}")
             for p in signature.parameters.values()
         )
-        text += f"{mark}def {function.__name__}({parameters}) -> {signature.return_annotation}:{body}\n"
+        result = _of_module(signature.return_annotation, name)
+        text += f"{mark}def {function.__name__}({parameters}) -> {result}:{body}\n"
     return text
 
 
