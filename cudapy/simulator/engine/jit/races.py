@@ -36,6 +36,7 @@ from ..assembler.x86_64 import (
     Assembler,
     At,
 )
+from ..run.shadow import ROW
 from . import layout
 from .layout import WIDE
 
@@ -57,8 +58,11 @@ _SAVED = (RBP, R12, R13, R14, R15)
 _CHANGED = (RAX, RCX, RDX, RSI, RDI, R8, R9, R10, R11, *YMM[:12])
 
 # Of a shadow, what `_described` lists: 8 bytes each.
-_WRITE, _WRITE_SITE, _FIRST, _FIRST_SITE, _LAST, _LAST_SITE, _START, _SHIFT = range(0, 64, 8)
-SHADOW = 64
+_RECORDS = _WRITE, _FIRST, _LAST = 0, 24, 48
+_START, _SHIFT = 72, 80
+_SITES, _ROWS = 8, 16
+"""Of a record, behind its epochs."""
+SHADOW, _USED = 128, 11
 """Bytes of the description of a shadow."""
 # Of a chunk, what `RaceTables` lists: the epoch of its first lane, the time of its block's last barrier, the
 # number of its block's first thread and one, and the threads of a block.
@@ -67,9 +71,12 @@ _CHUNK = 32
 _SHADOW, _LANES, _STEPS, _PLACE, _EPOCH, _SITE, _CHUNK_AT, _OWN_FIRST = R12, R13, R15, RSI, R11, R9, RBP, R14
 _MOST_STEPS = 4
 """Parts of the memory that a store may write in each lane."""
+_CELL = RDI
+_ROW_BITS = ROW.bit_length() - 1
 _OLD, _OLD_SITES = layout.LOADED, layout.LOADED + _MOST_STEPS * WIDE
 """What a store has replaced: nothing is loaded meanwhile."""
-_STOP = layout.MOVED
+_STOP, _OPENED = layout.MOVED, layout.MOVED + 16
+"""The step of a lane, and the row that was opened last."""
 
 
 def check(context: CodeContext, access: MemoryAccess, size: int, failed: str) -> None:
@@ -111,6 +118,8 @@ def write_routines(out: Assembler) -> None:
     """Routines that enter an access of r8 bytes at ADDRESS into the shadow described at rdx, with the number
     of its site in r9. eax is 0 if that is all; else nothing was entered that the detector would not enter.
     """
+    _write_open(out)
+    _write_parts(out)
     for kind, name in ROUTINES.items():
         is_read_only = kind == _READ_ONLY
         mode = READ if is_read_only else kind
@@ -137,9 +146,6 @@ def write_routines(out: Assembler) -> None:
             if mode != ATOMIC:
                 out.number("cmp", _STEPS, 1)
                 out.jump_if("ne", "each")
-                if mode == READ:
-                    out.number("cmp", At(RBX, layout.ROW), layout.SAME, wide=False)
-                    out.jump_if("e", "same")
                 out.word("cmp", R8, At(RBX, layout.ROW), wide=False)
                 out.jump_if("e", "row")
                 out.label("each")
@@ -150,9 +156,6 @@ def write_routines(out: Assembler) -> None:
             out.label("good")
             out.set(RAX, 0)
             out.jump("done")
-            if mode == READ:
-                out.label("same")
-                _read_same(out, is_read_only)
             if mode != ATOMIC:
                 out.label("row")
                 _enter_row(out, mode, is_read_only)
@@ -169,12 +172,27 @@ def write_routines(out: Assembler) -> None:
 
 
 @contextlib.contextmanager
-def _each_place(out: Assembler) -> Iterator[None]:
+def _each_place(out: Assembler, by_runs: bool = False) -> Iterator[None]:
     """Each part of memory that active lanes access: PLACE, and the EPOCH of the lane, whose number is in rdx.
-    In rdi is how many parts of the lane are left. Changes rax.
+    In rdi is how many parts of the lane are left. Changes rax. by_runs: of lanes beside each other that
+    access one place the first and the last alone.
     """
-    lane, step = out.new_label(), out.new_label()
+    lane, step, opened = out.new_label(), out.new_label(), out.new_label()
+    out.put(At(RBX, _OPENED), -1, wide=True)
     out.fetch(_LANES, At(RBX, layout.ACTIVE), 4)
+    if by_runs:
+        out.number("cmp", _LANES, -1, wide=False)
+        out.jump_if("ne", lane)
+        for part in reversed(range(8)):
+            out.shift_word("shl", _LANES, 4)
+            out.unary("movups", YMM[0], At(RBX, layout.ADDRESS + 32 * part))
+            out.vector("pcmpeqq", YMM[0], YMM[0], At(RBX, layout.ADDRESS + 32 * part + 8))
+            out.unary("movmskpd", RAX, YMM[0])
+            out.word("or", _LANES, RAX)
+        out.number("and", _LANES, 0x7FFFFFFF, wide=False)  # those before a lane of the same place
+        out.lea(RAX, At(_LANES, 0, _LANES, 1))
+        out.word("and", _LANES, RAX, wide=False)
+        out.invert(_LANES)
     out.label(lane)
     out.lowest_bit(RDX, _LANES)
     out.word("mov", _EPOCH, RDX)
@@ -185,6 +203,13 @@ def _each_place(out: Assembler) -> Iterator[None]:
     out.shift_by_cl("shr", _PLACE)
     out.word("mov", RDI, _STEPS)
     out.label(step)
+    out.word("mov", RAX, _PLACE)
+    out.shift_word("shr", RAX, _ROW_BITS)
+    out.word("cmp", RAX, At(RBX, _OPENED))
+    out.jump_if("e", opened)
+    out.keep(At(RBX, _OPENED), RAX)
+    out.call("race_open")
+    out.label(opened)
     yield
     out.number("add", _PLACE, 1)
     out.number("sub", RDI, 1)
@@ -193,35 +218,20 @@ def _each_place(out: Assembler) -> Iterator[None]:
     out.jump_if("nz", lane)
 
 
-def _require_order(
-    out: Assembler, record: int, otherwise: str, sites: int | None = None, is_own: bool = True
-) -> None:
-    """Go on if what a record has is ordered before this access, or strong, if `sites` are given. Its epochs
-    are at r10 then. Changes rax and r8. is_own: what the lane did itself is ordered.
+def _require_order(out: Assembler, record: int, otherwise: str, may_be_strong: bool = False) -> None:
+    """Go on if what a record has is ordered before this access, or strong. Its epochs are at r10 then.
+    Changes rax and r8.
     """
-    good, other = out.new_label(), otherwise if sites is None else out.new_label()
+    good, other = out.new_label(), out.new_label() if may_be_strong else otherwise
     out.word("mov", R10, At(_SHADOW, record))
     out.word("mov", RAX, At(R10, 0, _PLACE, 8))
     out.test(RAX, RAX)
     out.jump_if("z", good)
-    if is_own:
-        out.word("mov", R8, RAX)
-        out.word("xor", R8, _EPOCH)
-        out.shift_word("shr", R8, 32)
-        out.jump_if("z", good)
-    out.word("mov", R8, RAX)
-    out.shift_word("shr", R8, 32)
-    out.word("sub", R8, At(_CHUNK_AT, _BLOCK))
-    out.word("cmp", R8, At(_CHUNK_AT, _COUNT))
-    out.jump_if("ae", other)
-    out.word("mov", RAX, RAX, wide=False)
-    out.word("cmp", RAX, At(_CHUNK_AT, _TIME))
-    if sites is None:
-        out.jump_if("ae", otherwise)
-    else:
-        out.jump_if("b", good)
+    _require_block(out, good, other)
+    if may_be_strong:
+        out.jump(good)
         out.label(other)
-        out.word("mov", R8, At(_SHADOW, sites))
+        out.word("mov", R8, At(_SHADOW, record + _SITES))
         out.fetch(R8, At(R8, 0, _PLACE, 4), 4)
         out.word("add", R8, At(RBX, layout.STRONG))
         out.fetch(RAX, At(R8, 0), 1)
@@ -238,123 +248,173 @@ def _require_unwritten(out: Assembler, otherwise: str) -> None:
     out.jump_if("nz", otherwise)
 
 
-def _enter(out: Assembler, sites: int) -> None:
+def _enter(out: Assembler, record: int) -> None:
     """The access into a record whose epochs are at r10. Changes r8."""
     out.keep(At(R10, 0, _PLACE, 8), _EPOCH)
-    out.word("mov", R8, At(_SHADOW, sites))
+    out.word("mov", R8, At(_SHADOW, record + _SITES))
     out.keep(At(R8, 0, _PLACE, 4), _SITE, 4)
-
-
-def _find_first(out: Assembler) -> None:
-    """The place and the epoch of the first lane."""
-    out.word("mov", _EPOCH, _OWN_FIRST)
-    out.word("mov", _PLACE, At(RBX, layout.ADDRESS))
-    out.word("sub", _PLACE, At(_SHADOW, _START))
-    out.shift_by_cl("shr", _PLACE)
-
-
-def _read_same(out: Assembler, is_read_only: bool) -> None:
-    """A read of one place by a warp: only what the block's barrier orders is ordered before all lanes. The
-    first read is the first lane's then; if it was made by one of the lanes, that one reads again.
-    """
-    _find_first(out)
-    if is_read_only:
-        _require_unwritten(out, "bad")
-    else:
-        _require_order(out, _WRITE, "bad", is_own=False)
-    others, last = out.new_label(), out.new_label()
-    _require_order(out, _FIRST, others, is_own=False)
-    _enter(out, _FIRST_SITE)
-    out.jump(last)
-    out.label(others)
-    out.word("mov", RAX, At(R10, 0, _PLACE, 8))
-    out.word("mov", R8, RAX)
-    out.shift_word("shr", R8, 32)
-    out.word("mov", RDI, _EPOCH)
-    out.shift_word("shr", RDI, 32)
-    out.word("sub", R8, RDI)
-    out.number("cmp", R8, layout.LANES)
-    out.jump_if("ae", last)
-    out.shift_word("shl", R8, 32)
-    out.word("add", _EPOCH, R8)
-    _enter(out, _FIRST_SITE)
-    out.label(last)
-    out.set(_EPOCH, layout.LANES - 1)
-    out.shift_word("shl", _EPOCH, 32)
-    out.word("add", _EPOCH, _OWN_FIRST)
-    out.word("mov", R10, At(_SHADOW, _LAST))
-    _enter(out, _LAST_SITE)
-    out.jump("good")
 
 
 _OWN_LANES, _TIMES, _BELOW, _BEYOND, _ZERO, _EPOCHS, _MINE, _GOOD, _FOUND, _MORE, _ALL, _ANY = YMM[:12]
 
 
 def _enter_row(out: Assembler, mode: int, is_read_only: bool) -> None:
-    """An access of a warp to places beside each other, four lanes at a time."""
-    _find_first(out)
-    out.unary("broadcastq", _OWN_LANES, At(_CHUNK_AT, _OWN))
-    out.unary("broadcastd", _TIMES, At(_CHUNK_AT, _TIME))
-    out.word("mov", RAX, At(_CHUNK_AT, _BLOCK))
-    for register, distance in ((_BELOW, -1), (_BEYOND, None)):
-        if distance is None:
-            out.word("add", RAX, At(_CHUNK_AT, _COUNT))
-            out.number("add", RAX, 1)
-        else:
-            out.number("add", RAX, distance)
-        out.movd_in(register, RAX)
-        out.unary("broadcastd", register, register)
-    out.vector("pxor", _ZERO, _ZERO, _ZERO)
+    """An access of a warp to places beside each other: to a row, or to parts of two."""
+    last, mixed, over = out.new_label(), out.new_label(), out.new_label()
+    out.word("mov", _EPOCH, _OWN_FIRST)
+    out.word("mov", _PLACE, At(RBX, layout.ADDRESS))
+    out.word("sub", _PLACE, At(_SHADOW, _START))
+    out.shift_by_cl("shr", _PLACE)
+    out.word("mov", _CELL, _PLACE)
+    out.shift_word("shr", _CELL, _ROW_BITS)
+    out.shift_word("shl", _CELL, 4)
+    out.word("mov", RAX, _PLACE)
+    out.number("and", RAX, ROW - 1)
+    out.jump_if("z", over)
+    out.call("race_open")
+    out.number("add", _PLACE, ROW)
+    out.call("race_open")
+    out.number("sub", _PLACE, ROW)
+    out.number("or", _CELL, -1)
+    out.label(over)
+    _order_row(out, _WRITE, "bad", "bad", is_read_only)
+    if mode == WRITE:
+        for record in (_FIRST, _LAST):
+            _order_row(out, record, "bad", "bad")
+        _enter_lanes(out, _WRITE)
+        out.jump("good")
+        return
+    _order_row(out, _FIRST, last, mixed)
+    _enter_lanes(out, _FIRST)
+    out.label(last)
+    _enter_lanes(out, _LAST)
+    out.jump("good")
+    out.label(mixed)
+    out.jump("each")
+
+
+def _order_row(out: Assembler, record: int, none: str, some: str, is_read_only: bool = False) -> None:
+    """Go on if what a record has is ordered before this access in all lanes; to `none` or `some` if it is in
+    those. Changes rax, r8 and r10.
+    """
+    ordered, parts = out.new_label(), out.new_label()
+    out.test(_CELL, _CELL)
+    out.jump_if("s", parts)
+    out.word("mov", R10, At(_SHADOW, record + _ROWS))
+    out.word("mov", RAX, At(R10, 0, _CELL, 1))
+    out.test(RAX, RAX)
+    out.jump_if("z", ordered)
+    out.number("cmp", RAX, -1)  # OPEN
+    out.jump_if("e", parts)
+    if is_read_only:
+        out.jump(none)
+    else:
+        _require_block(out, ordered, none)
+        out.jump(ordered)
+    out.label(parts)
+    out.word("mov", R10, At(_SHADOW, record))
     if is_read_only:
         _find_unwritten_row(out)
     else:
-        _order_row(out, _WRITE)
-    out.jump_if("ne", "bad")
-    if mode == WRITE:
-        for record in (_FIRST, _LAST):
-            _order_row(out, record)
-            out.jump_if("ne", "bad")
-        _enter_lanes(out, _WRITE, _WRITE_SITE)
-        out.jump("good")
-        return
-    last, mixed = out.new_label(), out.new_label()
-    _order_row(out, _FIRST)
-    out.jump_if("ne", mixed)
-    _enter_lanes(out, _FIRST, _FIRST_SITE)
-    out.jump(last)
-    out.label(mixed)  # all of them stay, or some
-    out.unary("movmskpd", RAX, _ANY)
-    out.test(RAX, RAX, wide=False)
-    out.jump_if("nz", "each")
-    out.label(last)
-    _enter_lanes(out, _LAST, _LAST_SITE)
-    out.jump("good")
+        out.call("race_parts")
+    out.jump_if("e", ordered)
+    if none != some:
+        out.unary("movmskpd", RAX, _ANY)
+        out.test(RAX, RAX, wide=False)
+        out.jump_if("nz", some)
+    out.jump(none)
+    out.label(ordered)
 
 
-def _order_row(out: Assembler, record: int) -> None:
-    """The flags are those of equality if what a record has is ordered before this access in all lanes. ANY
-    has its signs set if it is in any.
+def _require_block(out: Assembler, own: str, otherwise: str) -> None:
+    """Go on if the epoch in rax is of the block and before its last barrier, to `own` if it is the lane's.
+    Changes rax and r8.
     """
-    out.word("mov", R10, At(_SHADOW, record))
-    out.vector("pcmpeqd", _ALL, _ALL, _ALL)
-    out.vector("pxor", _ANY, _ANY, _ANY)
-    for part in range(8):
-        out.unary("movups", _EPOCHS, At(R10, 32 * part, _PLACE, 8))
-        _find_mine(out, part)
-        out.vector("pcmpeqd", _GOOD, _MINE, _EPOCHS)
-        out.vector("pcmpgtd", _FOUND, _TIMES, _EPOCHS)
-        out.shift("psllq", _FOUND, _FOUND, 32)
-        out.vector("pcmpgtd", _MORE, _EPOCHS, _BELOW)
-        out.vector("pand", _FOUND, _FOUND, _MORE)
-        out.vector("pcmpgtd", _MORE, _BEYOND, _EPOCHS)
-        out.vector("pand", _FOUND, _FOUND, _MORE)
-        out.vector("por", _GOOD, _GOOD, _FOUND)
-        out.vector("pcmpeqq", _FOUND, _EPOCHS, _ZERO)
-        out.vector("por", _GOOD, _GOOD, _FOUND)
-        out.vector("pand", _ALL, _ALL, _GOOD)
-        out.vector("por", _ANY, _ANY, _GOOD)
-    out.unary("movmskpd", RAX, _ALL)
-    out.number("cmp", RAX, 15, wide=False)
+    out.word("mov", R8, RAX)
+    out.word("xor", R8, _EPOCH)
+    out.shift_word("shr", R8, 32)
+    out.jump_if("z", own)
+    out.word("mov", R8, RAX)
+    out.shift_word("shr", R8, 32)
+    out.word("sub", R8, At(_CHUNK_AT, _BLOCK))
+    out.word("cmp", R8, At(_CHUNK_AT, _COUNT))
+    out.jump_if("ae", otherwise)
+    out.word("mov", RAX, RAX, wide=False)
+    out.word("cmp", RAX, At(_CHUNK_AT, _TIME))
+    out.jump_if("ae", otherwise)
+
+
+def _write_parts(out: Assembler) -> None:
+    """The flags are those of equality if the epochs at r10, from PLACE on, are ordered before this access in
+    all lanes. ANY has its signs set if they are in any.
+    """
+    with out.routine("race_parts", takes=(R10, _PLACE, _CHUNK_AT), clobbers=(RAX, *YMM[:12])):
+        out.unary("broadcastq", _OWN_LANES, At(_CHUNK_AT, _OWN))
+        out.unary("broadcastd", _TIMES, At(_CHUNK_AT, _TIME))
+        out.word("mov", RAX, At(_CHUNK_AT, _BLOCK))
+        for register, distance in ((_BELOW, -1), (_BEYOND, None)):
+            if distance is None:
+                out.word("add", RAX, At(_CHUNK_AT, _COUNT))
+                out.number("add", RAX, 1)
+            else:
+                out.number("add", RAX, distance)
+            out.movd_in(register, RAX)
+            out.unary("broadcastd", register, register)
+        out.vector("pxor", _ZERO, _ZERO, _ZERO)
+        out.vector("pcmpeqd", _ALL, _ALL, _ALL)
+        out.vector("pxor", _ANY, _ANY, _ANY)
+        for part in range(8):
+            out.unary("movups", _EPOCHS, At(R10, 32 * part, _PLACE, 8))
+            _find_mine(out, part)
+            out.vector("pcmpeqd", _GOOD, _MINE, _EPOCHS)
+            out.vector("pcmpgtd", _FOUND, _TIMES, _EPOCHS)
+            out.shift("psllq", _FOUND, _FOUND, 32)
+            out.vector("pcmpgtd", _MORE, _EPOCHS, _BELOW)
+            out.vector("pand", _FOUND, _FOUND, _MORE)
+            out.vector("pcmpgtd", _MORE, _BEYOND, _EPOCHS)
+            out.vector("pand", _FOUND, _FOUND, _MORE)
+            out.vector("por", _GOOD, _GOOD, _FOUND)
+            out.vector("pcmpeqq", _FOUND, _EPOCHS, _ZERO)
+            out.vector("por", _GOOD, _GOOD, _FOUND)
+            out.vector("pand", _ALL, _ALL, _GOOD)
+            out.vector("por", _ANY, _ANY, _GOOD)
+        out.unary("movmskpd", RAX, _ALL)
+        out.number("cmp", RAX, 15, wide=False)
+        out.ret()
+
+
+def _write_open(out: Assembler) -> None:
+    """Have parts in the row of PLACE: see `Record`."""
+    with out.routine("race_open", takes=(_SHADOW, _PLACE), clobbers=(RAX, R8, R10, *YMM[:3])):
+        for record in _RECORDS:
+            is_open = out.new_label()
+            out.word("mov", R10, _PLACE)
+            out.shift_word("shr", R10, _ROW_BITS)
+            out.word("mov", R8, R10)
+            out.shift_word("shl", R8, 4)
+            out.word("add", R8, At(_SHADOW, record + _ROWS))
+            out.number("cmp", At(R8, 0), -1)
+            out.jump_if("e", is_open)
+            out.shift_word("shl", R10, _ROW_BITS)
+            out.word("mov", RAX, At(_SHADOW, record))
+            out.lea(RAX, At(RAX, 0, R10, 8))
+            epochs, first, none = YMM[:3]
+            out.unary("broadcastq", first, At(R8, 0))
+            out.vector("pxor", none, none, none)
+            out.vector("pcmpeqq", none, none, first)
+            for part in range(8):
+                out.unary("movups", epochs, At(RBX, layout.STEPS + 32 * part))
+                out.shift("psllq", epochs, epochs, 32)
+                out.vector("paddq", epochs, epochs, first)
+                out.vector("blendvps", epochs, epochs, first, none << 4)
+                out.store("movups", At(RAX, 32 * part), epochs)
+            out.word("mov", RAX, At(_SHADOW, record + _SITES))
+            out.unary("broadcastd", first, At(R8, 8))
+            for part in range(4):
+                out.store("movups", At(RAX, 32 * part, R10, 4), first)
+            out.put(At(R8, 0), -1, wide=True)
+            out.label(is_open)
+        out.ret()
 
 
 def _find_unwritten_row(out: Assembler) -> None:
@@ -376,31 +436,61 @@ def _find_mine(out: Assembler, part: int) -> None:
     out.vector("paddq", _MINE, _MINE, _OWN_LANES)
 
 
-def _enter_lanes(out: Assembler, record: int, sites: int) -> None:
+def _enter_lanes(out: Assembler, record: int) -> None:
+    parts, over = out.new_label(), out.new_label()
+    out.test(_CELL, _CELL)
+    out.jump_if("s", parts)
+    out.word("mov", R10, At(_SHADOW, record + _ROWS))
+    out.keep(At(R10, 0, _CELL, 1), _EPOCH)
+    out.keep(At(R10, 8, _CELL, 1), _SITE)
+    out.jump(over)
+    out.label(parts)
+    out.unary("broadcastq", _OWN_LANES, At(_CHUNK_AT, _OWN))
     out.word("mov", R10, At(_SHADOW, record))
     for part in range(8):
         _find_mine(out, part)
         out.store("movups", At(R10, 32 * part, _PLACE, 8), _MINE)
-    out.word("mov", R10, At(_SHADOW, sites))
+    out.word("mov", R10, At(_SHADOW, record + _SITES))
     out.movd_in(_GOOD, _SITE)
     out.unary("broadcastd", _GOOD, _GOOD)
     for part in range(4):
         out.store("movups", At(R10, 32 * part, _PLACE, 4), _GOOD)
+    out.label(over)
 
 
 def _read(out: Assembler, is_read_only: bool) -> None:
-    """The first read stays, unless it is ordered before this one."""
-    with _each_place(out):
+    """The first read stays, unless it is ordered before this one. If a later lane made it, that one reads
+    again.
+    """
+    with _each_place(out, by_runs=True):
         if is_read_only:
             _require_unwritten(out, "bad")
         else:
             _require_order(out, _WRITE, "bad")
-        last = out.new_label()
-        _require_order(out, _FIRST, last)
-        _enter(out, _FIRST_SITE)
+        other, last = out.new_label(), out.new_label()
+        _require_order(out, _FIRST, other)
+        _enter(out, _FIRST)
+        out.jump(last)
+        out.label(other)
+        out.word("mov", R10, At(R10, 0, _PLACE, 8))
+        out.shift_word("shr", R10, 32)
+        out.word("mov", RAX, _OWN_FIRST)
+        out.shift_word("shr", RAX, 32)
+        out.word("sub", R10, RAX)
+        out.number("cmp", R10, layout.LANES)
+        out.jump_if("ae", last)
+        out.word("cmp", R10, RDX)
+        out.jump_if("be", last)
+        out.word("mov", RAX, RCX)
+        out.word("mov", RCX, R10)
+        out.set(R8, 1)
+        out.shift_by_cl("shl", R8)
+        out.word("mov", RCX, RAX)
+        out.word("and", R8, At(RBX, layout.ACTIVE), wide=False)
+        out.word("or", _LANES, R8)
         out.label(last)
         out.word("mov", R10, At(_SHADOW, _LAST))
-        _enter(out, _LAST_SITE)
+        _enter(out, _LAST)
 
 
 def _write(out: Assembler, is_atomic: bool) -> None:
@@ -411,22 +501,22 @@ def _write(out: Assembler, is_atomic: bool) -> None:
         out.number("cmp", _STEPS, _MOST_STEPS)
         out.jump_if("a", "bad")
     with _each_place(out):
-        for record, sites in ((_WRITE, _WRITE_SITE), (_FIRST, _FIRST_SITE), (_LAST, _LAST_SITE)):
-            _require_order(out, record, "bad", sites if is_atomic else None)
+        for record in _RECORDS:
+            _require_order(out, record, "bad", is_atomic)
     if is_atomic:
         with _each_place(out):
             out.word("mov", R10, At(_SHADOW, _WRITE))
-            _enter(out, _WRITE_SITE)
+            _enter(out, _WRITE)
         return
     with _each_place(out):
         _require_order(out, _WRITE, "twice")
         _old_place(out)
         out.word("mov", RAX, At(R10, 0, _PLACE, 8))
         out.keep(At(RBX, _OLD, R8, 8), RAX)
-        out.word("mov", RAX, At(_SHADOW, _WRITE_SITE))
+        out.word("mov", RAX, At(_SHADOW, _WRITE + _SITES))
         out.fetch(RAX, At(RAX, 0, _PLACE, 4), 4)
         out.keep(At(RBX, _OLD_SITES, R8, 4), RAX, 4)
-        _enter(out, _WRITE_SITE)
+        _enter(out, _WRITE)
     out.jump("entered")
     out.label("twice")
     out.keep(At(RBX, _STOP), RDX)
@@ -442,7 +532,7 @@ def _write(out: Assembler, is_atomic: bool) -> None:
         out.word("mov", R10, At(_SHADOW, _WRITE))
         out.word("mov", RAX, At(RBX, _OLD, R8, 8))
         out.keep(At(R10, 0, _PLACE, 8), RAX)
-        out.word("mov", R10, At(_SHADOW, _WRITE_SITE))
+        out.word("mov", R10, At(_SHADOW, _WRITE + _SITES))
         out.fetch(RAX, At(RBX, _OLD_SITES, R8, 4), 4)
         out.keep(At(R10, 0, _PLACE, 4), RAX, 4)
     out.jump("bad")
@@ -468,8 +558,8 @@ class RaceTables:
         self._snapshot: Snapshot | None = None
         self._known: object = None
         self._chunks: U64 = np.empty((0, 4), np.uint64)
-        self._shared: U64 = np.zeros(8, np.uint64)
-        self._allocations: U64 = np.zeros((1, 8), np.uint64)
+        self._shared: U64 = np.zeros(SHADOW // 8, np.uint64)
+        self._allocations: U64 = np.zeros((1, SHADOW // 8), np.uint64)
         self._strong = np.empty(0, np.uint8)
         start = batch.shared.data.__array_interface__["data"][0]
         self._shared_start = start
@@ -494,17 +584,17 @@ class RaceTables:
         self._fields[layout.CHUNK_ORDERS >> 3] = self._chunks.ctypes.data if detector.is_plain else 0
         self._strong = detector.strong_sites()
         self._fields[layout.STRONG >> 3] = self._strong.ctypes.data
-        self._shared[:] = _described(detector.shared_shadow, self._shared_start)
+        self._shared[:_USED] = _described(detector.shared_shadow, self._shared_start)
         if snapshot is None:
             return
         if snapshot is not self._snapshot:
             self._snapshot = snapshot
-            self._allocations = np.zeros((len(snapshot.allocations), 8), np.uint64)
+            self._allocations = np.zeros((len(snapshot.allocations), SHADOW // 8), np.uint64)
             self._fields[layout.SHADOWS >> 3] = self._allocations.ctypes.data
         for row, allocation in zip(self._allocations, snapshot.allocations, strict=True):
             shadow = detector.shadow(allocation)
             if shadow is not None:
-                row[:] = _described(shadow, allocation.address)
+                row[:_USED] = _described(shadow, allocation.address)
 
 
 def _described(shadow: Shadow, start: int) -> list[int]:

@@ -13,42 +13,70 @@ if TYPE_CHECKING:
     from ..aliases import I64, U64
 
 WIDEST = 16
+ROW = 32
+OPEN = np.uint64(0xFFFFFFFFFFFFFFFF)
+_NEXT_LANES = np.arange(ROW, dtype=np.uint64) << np.uint64(32)
 _TIME_BITS = np.uint64(32)
 _TIME = np.uint64(0xFFFFFFFF)
 
 
 class Record:
-    """For each part of memory a thread that accessed it, when, and the site of the access."""
+    """For each part of memory a thread that accessed it, when, and the site of the access.
+
+    There are rows of `ROW` parts. What a warp did to a row, lane after lane, is kept once: the epoch of the
+    first lane, and the site. Parts have their own once a row is `OPEN`, as one is accessed by itself.
+    """
 
     def __init__(self, size: int) -> None:
-        self._epoch: U64 = np.zeros(
-            size, np.uint64
-        )  # a thread's number and one, and a time; the system's zeros
-        self._site: np.ndarray[tuple[int], np.dtype[np.int32]] = np.zeros(size, np.int32)
+        self._allocate(-(-size // ROW))
+        self._rows: U64 = np.zeros((len(self._epoch), 2), np.uint64)  # the system's zeros
+
+    def _allocate(self, rows: int) -> None:
+        self._epoch: U64 = np.empty((rows, ROW), np.uint64)  # a thread's number and one, and a time; or 0
+        self._site: np.ndarray[tuple[int, int], np.dtype[np.int32]] = np.empty((rows, ROW), np.int32)
 
     def repeat(self, times: int) -> None:
         """There are `times` as many parts, and what was seen of one was seen of all its parts."""
-        self._epoch, self._site = self._epoch.repeat(times), self._site.repeat(times)
+        rows = np.flatnonzero(self._rows[:, 0])
+        self._open(rows * ROW)
+        epoch, site = self._epoch[rows], self._site[rows]
+        self._allocate(len(self._rows) * times)
+        self._rows = self._rows.repeat(times, 0)
+        self._epoch.reshape(-1, times * ROW)[rows] = epoch.repeat(times, 1)
+        self._site.reshape(-1, times * ROW)[rows] = site.repeat(times, 1)
 
-    def addresses(self) -> tuple[int, int]:
-        """Where its epochs and its sites lie in this process."""
-        return self._epoch.ctypes.data, self._site.ctypes.data
+    def _open(self, places: I64) -> None:
+        """Have parts of their own in the rows of places."""
+        rows = places // ROW
+        closed = rows[self._rows[rows, 0] != OPEN]
+        if len(closed):
+            epoch, site = self._rows[closed].T[..., None]
+            self._epoch[closed] = np.where(epoch == 0, epoch, epoch + _NEXT_LANES)
+            self._site[closed] = site
+            self._rows[closed, 0] = OPEN
+
+    def addresses(self) -> tuple[int, int, int]:
+        """Where its epochs, its sites and its rows lie in this process: epochs and sites, 8 bytes each."""
+        return self._epoch.ctypes.data, self._site.ctypes.data, self._rows.ctypes.data
 
     def others(self, places: I64, threads: I64) -> I64:
         """The positions of places that another thread accessed last."""
-        epoch = self._epoch[places]
+        self._open(places)
+        epoch = self._epoch.reshape(-1)[places]
         return np.flatnonzero((epoch != 0) & (epoch >> _TIME_BITS != (threads + 1).view(np.uint64)))
 
     def at(self, places: I64) -> tuple[I64, I64, I64]:
         """The threads, times and sites of places that have some."""
-        epoch = self._epoch[places]
+        self._open(places)
+        epoch = self._epoch.reshape(-1)[places]
         threads = (epoch >> _TIME_BITS).view(np.int64) - 1
-        return threads, (epoch & _TIME).view(np.int64), self._site[places].astype(np.int64)
+        return threads, (epoch & _TIME).view(np.int64), self._site.reshape(-1)[places].astype(np.int64)
 
     def set(self, places: I64, threads: I64, time: int, site: int) -> None:
         """The last of several accesses to a place stays."""
-        self._epoch[places] = (threads + 1).view(np.uint64) << _TIME_BITS | np.uint64(time)
-        self._site[places] = site
+        self._open(places)
+        self._epoch.reshape(-1)[places] = (threads + 1).view(np.uint64) << _TIME_BITS | np.uint64(time)
+        self._site.reshape(-1)[places] = site
 
 
 class Shadow:
@@ -63,7 +91,7 @@ class Shadow:
         self.write, self.first_read, self.last_read = Record(count), Record(count), Record(count)
 
     def addresses(self) -> list[int]:
-        """Where the epochs and sites of the write, the first and the last read lie in this process."""
+        """Where the epochs, sites and rows of the write, the first and the last read lie in this process."""
         return [one for record in (self.write, self.first_read, self.last_read) for one in record.addresses()]
 
     def refine(self, size: int) -> None:
