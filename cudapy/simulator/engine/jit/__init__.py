@@ -5,7 +5,7 @@ supported.py  which instructions have some
 region.py     which blocks, and their code      run.py        a region, run for lanes of a batch
 lanes.py      registers within straight code    vectors.py    the values of lanes in the processor's registers
 lowering.py   rules' expressions, over terms    terms.py      Python's operators on registers
-primitive.py  functions of expressions: integers.py  floats.py  halves.py  conversions.py
+              and functions:  integers.py  floats.py  halves.py  conversions.py
 data.py       moves and parameters
 accesses.py   loads, stores, their checks       atomics.py    the arithmetic of atomics
 warp_operations.py  shuffles and votes

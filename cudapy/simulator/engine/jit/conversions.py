@@ -12,8 +12,7 @@ import numpy as np
 from ..ptx.types import TYPES
 from . import halves
 from .lanes import Unsupported
-from .primitive import primitive
-from .terms import Term, type_of
+from .terms import Term, primitive, type_of
 
 _ROUNDED = {"rni": 8, "rmi": 9, "rpi": 10, "rzi": 11}
 """The immediate operand of roundps for a way of rounding to whole numbers."""

@@ -13,8 +13,7 @@ from ..compile.parameters import parameter_items
 from ..ptx.syntax import Register, Vector
 from ..ptx.types import BITS, TYPES
 from .lanes import Lanes, Unsupported
-from .primitive import primitive
-from .terms import Term
+from .terms import Term, primitive
 
 if TYPE_CHECKING:
     from ..instructions.accesses import MemoryAccess

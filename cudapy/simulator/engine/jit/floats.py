@@ -12,8 +12,7 @@ import numpy as np
 from ..arithmetic import floating, select
 from ..ptx.types import TYPES
 from .lanes import INFINITY16, NAN, ONE16, Unsupported
-from .primitive import primitive, share
-from .terms import Term
+from .terms import Term, primitive, share
 
 share(floating.subtract32, floating.of_three, floating.is_kind, select.xor_sign)
 _QUIET = 1 << 51

@@ -17,8 +17,7 @@ from ..arithmetic.select import combine_pairs, join_truth
 from ..ptx.types import TYPES
 from . import floats
 from .lanes import INFINITY16, NAN16, Unsupported
-from .primitive import primitive, share
-from .terms import Term
+from .terms import Term, primitive, share
 
 if TYPE_CHECKING:
     from collections.abc import Callable

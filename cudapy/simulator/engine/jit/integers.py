@@ -12,8 +12,7 @@ import numpy as np
 from ..arithmetic import bits, integer
 from ..compile.operands import WORD
 from .lanes import Unsupported, Value
-from .primitive import primitive, share
-from .terms import Term
+from .terms import Term, primitive, share
 
 share(integer.add_carry, integer.subtract_carry, integer.low24, integer.absolute_difference)
 share(integer.clamped_where, integer.add_saturated, integer.subtract_saturated, integer.remainder)

@@ -27,8 +27,7 @@ from . import (  # those that are not named register primitives
     warp_operations,  # noqa: F401
 )
 from .lanes import Lanes, Unsupported
-from .primitive import PRIMITIVES, bind
-from .terms import Term
+from .terms import PRIMITIVES, Term, bind
 
 if TYPE_CHECKING:
     from collections.abc import Callable

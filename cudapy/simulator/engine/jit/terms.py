@@ -1,4 +1,5 @@
-"""The operands of an expression in machine code: Python's operators on them add steps of `vectors`.
+"""The operands of an expression in machine code: Python's operators and functions on them add steps of
+`vectors`.
 
 An expression of the instruction tables means the same over terms as over NumPy arrays, so one text is enough
 for both.
@@ -6,7 +7,8 @@ for both.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -15,6 +17,8 @@ from ..ptx.types import TYPES, Type
 from .lanes import SIGN32, SIGN64, Unsupported, Value
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from ..ptx.syntax import Operand
     from .lanes import Lanes
 
@@ -299,3 +303,45 @@ def _product(a: Term, b: Term) -> Value:
     first = lanes.each("pmuludq", lanes.shifted("psrlq", a.value, 32), b.value)
     second = lanes.each("pmuludq", a.value, lanes.shifted("psrlq", b.value, 32))
     return lanes.each("paddq", low, lanes.shifted("psllq", lanes.each("paddq", first, second), 32))
+
+
+# Functions of terms.
+
+PRIMITIVES: dict[str, Callable[..., Any]] = {}
+"""The functions that expressions of the instruction tables name, as machine code makes them, by name.
+
+Each has the name and the parameters of the function of `arithmetic/` that NumPy runs, or is that function. An
+instruction that needs another one runs on NumPy; so does one whose primitive raises `Unsupported`.
+"""
+
+_SHARED: dict[str, dict[str, Any]] = {}
+"""The names that shared functions see, by the module that they are from."""
+
+
+def share(*functions: Callable[..., Any]) -> tuple[Callable[..., Any], ...]:
+    """Registers functions of `arithmetic/` whose text means the same over terms: operators, `astype`, `view`,
+    and other functions, which are the primitives of their names here (see `bind`). Returns these.
+    """
+    shared = []
+    for function in cast("tuple[FunctionType, ...]", functions):
+        name, names = function.__name__, _SHARED.setdefault(function.__module__, dict(function.__globals__))
+        PRIMITIVES[name] = names[name] = FunctionType(function.__code__, names, name, function.__defaults__)
+        shared.append(PRIMITIVES[name])
+    return tuple(shared)
+
+
+def bind(scope: Mapping[str, Any]) -> None:
+    """Have shared functions see what is in `scope` instead of what NumPy's have of these names."""
+    for names in _SHARED.values():
+        names.update((name, value) for name, value in scope.items() if name in names)
+
+
+def primitive(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Registers a function, by its own name or by others."""
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        for name in names or (function.__name__,):
+            PRIMITIVES[name] = function
+        return function
+
+    return register

@@ -13,8 +13,7 @@ from ..assembler.x86_64 import RBX, RDX, At
 from ..checks import RACES
 from ..ptx.types import TYPES
 from . import layout
-from .primitive import primitive
-from .terms import Term
+from .terms import Term, primitive
 
 if TYPE_CHECKING:
     from .lanes import Lanes
