@@ -93,7 +93,17 @@ red.global.add.u32 [%o], %v;
 atom.global.max.s32 %d, [%o+32], %v;
 red.global.min.u32 [%o+64], %v;
 red.global.xor.b32 [%o+96], %v;
-"""
+mov.b32 %n, 1023;
+st.shared.u32 [own], %n;
+bar.sync 0;
+red.shared.add.u32 [own], %v;
+red.shared.min.u32 [own+4], %v;
+red.shared.max.s32 [own+8], %v;
+bar.sync 0;
+ld.shared.u32 %n, [own];
+red.global.or.b32 [%o+96], %n;
+""",
+    ".shared .align 4 .b8 own[12];",
 )
 
 

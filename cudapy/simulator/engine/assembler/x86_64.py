@@ -311,10 +311,11 @@ class Assembler(Code):
         self.note((GENERAL[source],), (GENERAL[source],))
         self._plain(b"\x87", source, target, False)
 
-    def combine(self, name: str, target: At, source: int, wide: bool) -> None:
-        """add, or, and, xor of memory with a register, as one access."""
+    def combine(self, name: str, target: At, source: int, wide: bool, is_locked: bool) -> None:
+        """add, or, and, xor of memory with a register; as one access if it is locked."""
         self.note((), (GENERAL[source], *_in_address(target)))
-        self.code.append(0xF0)
+        if is_locked:
+            self.code.append(0xF0)
         self._plain(bytes((_WORD[name] - 2,)), source, target, wide)
 
     def exchange_if_equal(self, target: At, source: int, wide: bool) -> None:

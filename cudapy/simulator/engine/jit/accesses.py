@@ -115,10 +115,10 @@ def atomic(lanes: Lanes, access: MemoryAccess) -> None:
     does = operation, kind.name
     step = MemoryStep(access.space, access.access(context.number), (values, found), does, keeps_order)
     resume = _check(context, access, step)
-    if is_own or keeps_order:
+    if is_taken or kind.kind == "f" or (is_own and operation in ("min", "max")):
         write_atomic(context.out, operation, kind, access.space, values, found, context)
     else:
-        write_reduction(context.out, operation, kind, values)
+        write_reduction(context.out, operation, kind, values, is_own)
     context.out.label(resume)
     _give(lanes, access.targets, (found,) * len(access.targets), kind)
 

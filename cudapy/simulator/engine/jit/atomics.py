@@ -24,8 +24,10 @@ def write_atomic(
         _combine(out, op, kind, space, values, found, context)
 
 
-def write_reduction(out: Assembler, op: str, kind: Type, values: int) -> None:
-    """Combine integers at ADDRESS with the array `values` while other threads do so, too."""
+def write_reduction(out: Assembler, op: str, kind: Type, values: int, is_own: bool) -> None:
+    """Combine integers at ADDRESS, which are the block's `own`, or which other threads combine, too, with the
+    array `values`.
+    """
     wide = kind.size == 8
     with each_active_lane(out, RSI):
         out.fetch(R9, At(RBX, values, RDX, kind.size), kind.size)
@@ -39,7 +41,7 @@ def write_reduction(out: Assembler, op: str, kind: Type, values: int) -> None:
             out.jump_if("ne", again)
             out.label(over)
         else:
-            out.combine(op, At(RSI, 0), R9, wide)
+            out.combine(op, At(RSI, 0), R9, wide, is_locked=not is_own)
 
 
 def _combine(
