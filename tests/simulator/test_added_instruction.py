@@ -132,3 +132,15 @@ def test_which_effects_have_machine_code(text: str, is_in_machine_code: bool) ->
         one.instruction.text for one in steps if supported.is_supported(one, function) != is_in_machine_code
     ]
     assert others == []
+
+
+def test_what_a_pattern_stands_for() -> None:
+    """Of two choices one may begin with the other; what may be left out may be what follows."""
+    one = rule("odd[.ftz].<T:f16|f16x2>[.a:b|bc].<U:bits>", "d a", "a")
+    assert one.groups("odd.f16x2.b32") == {"ftz": "", "T": "f16x2", "a": "", "U": "b32"}
+    assert one.groups("odd.ftz.f16.bc.b16") == {"ftz": "ftz", "T": "f16", "a": "bc", "U": "b16"}
+    for other in ("odd.f16", "odd.f16.b32.", "odd.f16.b32\n", "odd.f16.ftz.b32", "odd.f16.b.bc.b16"):
+        assert one.groups(other) is None
+    opcodes = list(one.opcodes())
+    assert opcodes[0] == "odd.f16.b16" and len(set(opcodes)) == 2 * 2 * 3 * 3
+    assert all(one.groups(opcode) for opcode in opcodes) and one.name == "odd"

@@ -76,27 +76,19 @@ def _rules() -> dict[str, list[Rule]]:
     return rules
 
 
-@functools.cache
-def _patterns(name: str) -> list[tuple[re.Pattern[str], Rule]]:
-    """Of the instructions of a name; to compile those of all takes longer than most programs' kernels."""
-    return [(rule.regex(), rule) for rule in _rules().get(name, ())]
-
-
 @functools.lru_cache(1 << 14)
 def match(opcode: str, operands: int | None = None) -> Match | None:
     """The rule for a whole opcode, with so many operands if that is said, or None."""
-    for regex, rule in _patterns(opcode.partition(".")[0]):
-        matched = regex.match(opcode)
-        if matched is not None:
-            groups = {name: value or "" for name, value in matched.groupdict().items()}
-            if operands is None or not rule.expression or rule.takes(operands, groups):
-                return Match(rule, groups)
+    for rule in _rules().get(opcode.partition(".")[0], ()):
+        groups = rule.groups(opcode)
+        if groups is not None and (operands is None or not rule.expression or rule.takes(operands, groups)):
+            return Match(rule, groups)
     return None
 
 
 def read_again() -> None:
     """Forget what was found in the tables, after one of them has changed."""
-    for cached in (_rules, _patterns, match):
+    for cached in (_rules, match):
         cached.cache_clear()
 
 

@@ -71,6 +71,7 @@ SETS = {
 _GROUP = re.compile(
     r"\[\.(?P<optional>\w+)(?::(?P<some>[^\]]+))?\]|<(?P<name>\w+):(?P<choice>[^>]+)>|(?P<text>[^\[<]+)"
 )
+_NAME = re.compile(r"^[^.\[<]*")
 _WIDENED = ("u8", "s8", "u16", "s16", "u32", "s32")
 _DEFAULTS = {"rnd": "rn"}
 """What a group stands for that is not there."""
@@ -171,7 +172,7 @@ class Rule:
 
     @property
     def name(self) -> str:
-        return re.split(r"[.\[<]", self.pattern)[0]
+        return _NAME.findall(self.pattern)[0]
 
     @property
     def ends_block(self) -> bool:
@@ -194,31 +195,45 @@ class Rule:
         """Whether it computes one result of registers and numbers that the text names."""
         return bool(self.expression) and self.is_fixed and self.also is None and not self.has_effect
 
-    def regex(self) -> re.Pattern[str]:
-        parts = []
+    @cached_property
+    def _pieces(self) -> list[tuple[str, tuple[str, ...], int]]:
+        """Parts of the pattern: the name of a group, what may stand there, in the order in which it is tried,
+        and how much of that the group leaves out.
+        """
+        pieces: list[tuple[str, tuple[str, ...], int]] = []
         for piece in _GROUP.finditer(self.pattern):
             if piece["text"]:
-                parts.append(re.escape(piece["text"]))
-            elif piece["optional"]:
-                parts.append(
-                    rf"(?:\.(?P<{piece['optional']}>{_choices(piece['some'] or piece['optional'])}))?"
-                )
+                pieces.append(("", (piece["text"],), 0))
+            elif name := piece["optional"]:
+                some = _choices(piece["some"] or name)
+                pieces.append((name, (*(f".{one}" for one in some), ""), 1))
             else:
-                parts.append(f"(?P<{piece['name']}>{_choices(piece['choice'])})")
-        return re.compile("".join(parts) + "$")
+                pieces.append((piece["name"], tuple(_choices(piece["choice"])), 0))
+        return pieces
+
+    def groups(self, opcode: str) -> dict[str, str] | None:
+        """What the groups stand for in a whole opcode, "" those that are not there; None if it is another."""
+        parts = self._parts(opcode, 0, 0)
+        if parts is None:
+            return None
+        return {
+            name: part[skipped:] for (name, _, skipped), part in zip(self._pieces, parts, strict=True) if name
+        }
+
+    def _parts(self, opcode: str, place: int, start: int) -> list[str] | None:
+        """An opcode from `start` on in parts for the pieces from `place` on."""
+        if place == len(self._pieces):
+            return [] if start == len(opcode) else None
+        for one in self._pieces[place][1]:
+            if opcode.startswith(one, start):
+                rest = self._parts(opcode, place + 1, start + len(one))
+                if rest is not None:
+                    return [one, *rest]
+        return None
 
     def opcodes(self) -> Iterator[str]:
         """Everything that the pattern stands for."""
-        parts: list[list[str]] = []
-        for piece in _GROUP.finditer(self.pattern):
-            if piece["text"]:
-                parts.append([piece["text"]])
-            elif piece["optional"]:
-                some = _choices(piece["some"] or piece["optional"]).split("|")
-                parts.append(["", *("." + one for one in some)])
-            else:
-                parts.append(_choices(piece["choice"]).split("|"))
-        for chosen in itertools.product(*parts):
+        for chosen in itertools.product(*(sorted(some, key=bool) for _, some, _ in self._pieces)):
             yield "".join(chosen)
 
     def slot_type(self, slot: Slot, groups: dict[str, str]) -> Type:
@@ -476,8 +491,8 @@ def constant_names(constants: dict[str, str | Type]) -> dict[str, str]:
     return {name: repr(value) if isinstance(value, str) else value.code for name, value in constants.items()}
 
 
-def _choices(text: str) -> str:
-    return "|".join(SETS.get(one, one) for one in text.split("|"))
+def _choices(text: str) -> list[str]:
+    return "|".join(SETS.get(one, one) for one in text.split("|")).split("|")
 
 
 def rule(pattern: str, operands: str = "", expression: str = "", **more: Any) -> Rule:
