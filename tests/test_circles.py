@@ -14,10 +14,10 @@ ALLOWED = {
     "_pathfinder": 1,
     "_types": 2,
     "pathfinder.py": 1,
-    "simulator": 10,
+    "simulator": 2,
 }
 """Modules in circles, by their folder; of what is not here, none. Whoever cuts one lowers its number."""
-IN_FUNCTIONS = 335
+IN_FUNCTIONS = 321
 """Relative imports inside functions, which hide what a module needs and how long a first call takes."""
 
 

@@ -15,8 +15,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable
 
+    from .communicator import Clique, Communicator
+    from .transfers import Together
+    from .waiting import Wait
+
 changed = threading.Condition(threading.RLock())
-"""Guards all boards; notified whenever something is posted."""
+"""Guards all boards and the lists below; notified whenever something is posted."""
+cliques: dict[bytes, Clique] = {}
+"""By their ids."""
+issued: list[Together] = []
+"""Calls that are queued or run, in the order of the calls."""
+waits: list[Wait] = []
+"""All waits there are, of all threads."""
 
 
 class Header(NamedTuple):
@@ -139,3 +149,8 @@ class Board:
         with changed:
             self.gone.setdefault(rank, why)
             changed.notify_all()
+
+
+def all_here() -> list[Communicator]:
+    """All communicators of this process."""
+    return [comm for clique in cliques.values() for comm in clique.ranks.values()]

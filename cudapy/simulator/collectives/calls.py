@@ -15,7 +15,6 @@ from . import (  # noqa: F401 (they provide theirs)
     communicator_calls,
     group,
     one_sided,
-    registration_calls,
 )
 from .communicator import last_error, note_last_error
 

@@ -12,7 +12,8 @@ from ..fresh_devices import forgotten
 from ..handles import Object, every
 from ..refused import Refused
 from ..streams.work import Work
-from .board import Board, Header, changed
+from .board import Board, Header, changed, cliques, issued
+from .relay import close, connect, listen
 from .waiting import Wait
 
 TYPE_CHECKING = False
@@ -35,7 +36,6 @@ class Clique:
         self.by_thread: dict[int, Communicator] = {}  # who made calls outside of groups
 
 
-_cliques: dict[bytes, Clique] = {}
 _last_error = [""]
 
 
@@ -51,8 +51,6 @@ def note_last_error(text: str) -> None:
 
 def unique_id() -> bytes:
     """A new id: a magic word, this process, a name and a secret for those of other processes."""
-    from .relay import listen
-
     key = MAGIC + os.getpid().to_bytes(4, "little") + os.urandom(32)
     listen(key)
     return key.ljust(ID_SIZE, b"\0")
@@ -65,9 +63,9 @@ def join(key: bytes, size: int, rank: int, context: Context) -> Communicator:
     if not 0 <= rank < size:
         raise Refused("ncclInvalidArgument", f"rank {rank} is outside 0 .. {size - 1}")
     with changed:
-        clique = _cliques.get(key)
+        clique = cliques.get(key)
         if clique is None:
-            clique = _cliques[key] = Clique(key, size)
+            clique = cliques[key] = Clique(key, size)
         if clique.size != size:
             raise Refused(
                 "ncclInvalidArgument", f"another rank of the id said {clique.size} ranks, not {size}"
@@ -85,11 +83,6 @@ def join(key: bytes, size: int, rank: int, context: Context) -> Communicator:
         clique.ranks[rank] = comm
         clique.board.local.add(rank)
     return comm
-
-
-def all_here() -> list[Communicator]:
-    """All communicators of this process; for those that have `changed`."""
-    return [comm for clique in _cliques.values() for comm in clique.ranks.values()]
 
 
 class Communicator(Object):
@@ -168,22 +161,16 @@ class Communicator(Object):
 
     def queued(self) -> Together | None:
         """Its next call, if that is in a stream and does not run."""
-        from .transfers import issued
-
         return next((op for op in issued if self in op.comms and not op.is_running), None)
 
     def held_up_by(self, queued: Together) -> list[Together]:
         """The calls that run and stand before its next one, in its stream for one."""
-        from .transfers import issued
-
         before = issued[: issued.index(queued)]
         held = [op for op in before if op.stream is queued.stream or set(op.comms) & set(queued.comms)]
         return [op for op in held if op.is_running]
 
     def pending(self) -> list[Together]:
         """Its calls that are not done."""
-        from .transfers import issued
-
         with changed:
             return [op for op in issued if self in op.comms]
 
@@ -194,10 +181,8 @@ class Communicator(Object):
             self.clique.ranks.pop(self.rank, None)
         self.board.end(self.rank, why)
         if not self.clique.ranks:
-            from .relay import close
-
             close(self.clique)
-            _cliques.pop(self.clique.key, None)
+            cliques.pop(self.clique.key, None)
 
 
 @forgotten
@@ -209,8 +194,6 @@ def _forget() -> None:
 
 def meeting(comm: Communicator) -> Task:
     """Wait until all ranks of a communicator have been made."""
-    from .relay import connect
-
     connect(comm.clique)
     everybody = range(comm.size)
     header = Header(f"ncclCommInitRank of {comm.size} ranks")

@@ -23,11 +23,12 @@ from ..refused import Refused
 from ..streams.event import Event
 from ..streams.stream import Stream
 from ..streams.work import Work, waited_for
-from .board import changed
+from .board import all_here, changed, issued, waits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .communicator import Communicator
+    from .transfers import Together
     from .waiting import Wait
 
 SETTLED = 0.3  # seconds in which nothing changes, after which a wait counts
@@ -113,8 +114,6 @@ def receive(what: str, more: Any) -> None:
 
 def _spread(circle: list[str], report: str) -> None:
     """Tell other processes of a circle, and then the waits that are here: their ranks may end the process."""
-    from .waiting import waits
-
     with changed:
         key = frozenset(circle)
         if key in _circles:
@@ -200,8 +199,6 @@ def _rank(comm: Communicator, rank: int) -> str:
 def _state() -> State:
     """The state of this process; for those that have `changed`."""
     global _own
-    from .communicator import all_here
-    from .waiting import waits
 
     now = time.monotonic()
     if _own is not None and _own.process == _this_process() and now - _own.time < AGE:
@@ -231,8 +228,6 @@ def _state() -> State:
 
 def _behind(comm: Communicator, in_program: bool) -> list[tuple[Wait, float]]:
     """The waits that a rank's next call stands behind, and since when."""
-    from .transfers import Together, issued
-    from .waiting import waits
 
     def waits_of(operations: list[Together], since: float = 0.0) -> list[tuple[Wait, float]]:
         comms = {each for operation in operations for each in operation.comms}
@@ -259,8 +254,6 @@ def _behind(comm: Communicator, in_program: bool) -> list[tuple[Wait, float]]:
 
 def is_awaited(comm: Communicator) -> bool:
     """Whether the program has waited for a moment for a call of this rank that runs, or asks for its end."""
-    from .transfers import issued
-
     with changed:
         running = [each.work for each in issued if comm in each.comms and each.is_running]
     settled = time.monotonic() - SETTLED
@@ -310,8 +303,6 @@ def _publish(own: State) -> None:
 
 def _tell(what: str, more: Any) -> None:
     """Send it to all processes that share a communicator with this one. Not with `changed`: it may block."""
-    from .communicator import all_here
-
     with changed:
         boards = list(dict.fromkeys(comm.board for comm in all_here()))
     for board in boards:

@@ -16,17 +16,15 @@ from ..streams.operations import Operation
 from ..streams.stream import Stream
 from ..streams.work import Work, work_here
 from . import numbers
-from .board import Header, Post, changed
+from .board import Header, Post, changed, issued
 from .communicator import Communicator
+from .puts import take
 from .waiting import Ended, Wait, drive
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..engine import U8
     from .waiting import Task
-
-issued: list[Together] = []
-"""Calls that are queued or run, in the order of the calls; guarded by `changed`."""
 
 
 class AnyCall(Protocol):
@@ -231,8 +229,6 @@ class Together(Operation):
         return self.work is not None
 
     def run(self) -> None:
-        from .one_sided import take
-
         locked = sorted(self.comms, key=lambda comm: comm.handle)
         for comm in locked:
             comm.lock.acquire()

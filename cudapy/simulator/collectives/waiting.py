@@ -17,7 +17,7 @@ from ..refused import Refused
 from ..stderr import say
 from ..streams.work import go_on
 from . import deadlocks
-from .board import changed
+from .board import changed, waits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,10 +64,6 @@ class Wait:
             f"{self.comm.name} waits in {self.what} for rank{'s'[: len(ranks) != 1]} {others} to {self.verb}"
         )
         return "\n".join([text, *(f"  {self.comm.about(rank)}" for rank in ranks[:8])])
-
-
-waits: list[Wait] = []
-"""All waits there are, of all threads; guarded by `changed`."""
 
 
 def drive(tasks: list[Task], in_program: bool, fail: Callable[[str], Exception]) -> None:
