@@ -80,7 +80,9 @@ ROUTINES = 288
     STORE,  # the same, from the array at rdi
     RACE_READ,  # and writes, atomics and reads of what nothing writes: see `races`
 ) = (*range(11), 14, 18)
-ROUTINE_COUNT = RACE_READ + 4
+SWITCH = RACE_READ + 4
+"""Active lanes go to the blocks that CONDITION chooses of those at rdi; the last one has number edx."""
+ROUTINE_COUNT = SWITCH + 1
 FOUND_SHADOW, FOUND_UNDEFINED = 16, 24
 FOUND = 32
 """Bytes of what an access of global memory remembers: the address and size of an allocation, what describes

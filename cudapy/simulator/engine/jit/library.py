@@ -79,7 +79,7 @@ def routines() -> tuple[int, int, list[int]]:
         names.append(f"store{size}")
         _store(out, size)
     races.write_routines(out)
-    names += races.ROUTINES.values()
+    names += [*races.ROUTINES.values(), "switch"]
     start = place_code(out.finish())
     enter, first, *others = (start + out.labels[name] for name in ("enter", "next_chunk", *names))
     return enter, first, others
@@ -236,6 +236,21 @@ def _schedule(out: Assembler) -> None:
             out.unary("movups", place, At(RBX, layout.CONDITION + 32 * part))
             out.vector("blendvps", place, other, taken, place << 4)
             _put_place(out, part, place)
+        out.jump("schedule")
+
+    with out.routine("switch", takes=(RDI, RDX), clobbers=_ALL):
+        out.fetch(RCX, At(RBX, layout.ACTIVE), 4)
+        out.label("lane")
+        out.lowest_bit(R9, RCX)
+        out.fetch(RAX, At(RBX, layout.CONDITION, R9, 4), 4)
+        out.word("cmp", RAX, RDX, wide=False)
+        out.jump_if("be", "chosen")
+        out.word("mov", RAX, RDX, wide=False)
+        out.label("chosen")
+        out.fetch(RAX, At(RDI, 0, RAX, 4), 4)
+        out.keep(At(RBX, layout.PLACE, R9, 4), RAX, 4)
+        out.clear_lowest_bit(RCX, R10)
+        out.jump_if("nz", "lane")
         out.jump("schedule")
 
     with out.routine("exit", takes=(RAX,), clobbers=_ALL):

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..assembler.x86_64 import RAX, RBX, RCX, RDX, Assembler, At
+from ..assembler.x86_64 import RAX, RBX, RCX, RDI, RDX, Assembler, At
 from ..checks import BOUNDS, COVERAGE
 from ..compile.graph import read_registers, registers_of
 from ..generated import functions
+from ..ptx.types import TYPES, Type
 from ..rounding import round_up
 from ..run.shadow import WIDEST
 from . import layout, vectors
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from ..compile.function import FunctionCompiler
     from ..compile.graph import Block, Step
     from ..ptx.syntax import Instruction
-    from ..ptx.types import Type
     from ..run.batch import Batch
 
 _DTYPES = {f"{letter}{size}": np.dtype(f"{letter}{size}") for letter in "ui" for size in (1, 2, 4, 8)} | {
@@ -103,6 +103,8 @@ class Region:
         """Of each register, its offset in bytes."""
         self._constants: dict[tuple[int, int], int] = {}
         self._inputs: dict[str, tuple[int, Type]] = {}
+        self._switches: dict[int, list[int]] = {}
+        """The offsets of tables of numbers in PLACE."""
         self._spills: list[int] = []
         self._end = layout.END
         self._gates = {number for number in numbers if blocks[number].gathers}
@@ -134,6 +136,8 @@ class Region:
         """The addresses of the code of blocks and exits."""
         self.image = layout.image(round_up(self._end, 64))
         """What its memory holds at first."""
+        for offset, places in self._switches.items():
+            self.image[offset : offset + 4 * len(places)].view(np.uint32)[:] = places
         for (bits, size), offset in self._constants.items():
             self.image[offset : offset + size] = np.frombuffer(bits.to_bytes(size, "little"), np.uint8)
         own = [one.step.access.size for one in self.left_to_python if one.step.space in ("shared", "generic")]
@@ -295,6 +299,12 @@ class Region:
         """The offset of the number that a race detector has for an access."""
         return self._room(8)
 
+    def room_for_places(self, numbers: list[int]) -> int:
+        """The offset of a table of what blocks have in PLACE."""
+        offset = self._room(round_up(4 * len(numbers), 8))
+        self._switches[offset] = [self.place(one) for one in numbers]
+        return offset
+
     def counts_of(self, number: int) -> int:
         """The offset of a block's counts."""
         if number not in self.counts:
@@ -377,7 +387,10 @@ class _Writer:
             lower(self._lanes, step.instruction, step.match)
             self._end_part()
         condition = None
-        if ends is not None:
+        if block.end == "switch":
+            assert ends is not None
+            self._lanes.put(ends.instruction.operands[0], TYPES["u32"], layout.CONDITION)
+        elif ends is not None:
             condition = self._lanes.truth(ends.instruction)
             if condition is not None:
                 self._lanes.store(condition, layout.CONDITION)
@@ -425,6 +438,11 @@ class _Writer:
 
     def _end(self, is_conditional: bool) -> None:
         block, out, region = self._block, self.out, self._region
+        if block.end == "switch":
+            out.lea(RDI, At(RBX, region.room_for_places(block.targets)))
+            out.set(RDX, len(block.targets) - 1)
+            out.jump_to(routine(layout.SWITCH))
+            return
         following = block.index + 1
         target = block.targets[0] if block.end == "branch" else following
         to, next_ = region.place(target), region.place(following) if is_conditional else 0

@@ -43,7 +43,7 @@ def is_supported(
     if rule.convergence_mask and instruction.guard is not None:
         return False
     if rule.ends_block:
-        return rule.name == "bra"
+        return rule.name == "bra" or (rule.name == "brx" and _is_word(instruction.operands[0], function))
     if any(isinstance(one, Symbol) for one in _parts(instruction.operands)):
         return _is_supported(step, function, checks)
     key = (
@@ -58,6 +58,12 @@ def is_supported(
             _known.clear()
         known = _known[key] = _is_supported(step, function, checks)
     return known
+
+
+def _is_word(operand: Operand, function: FunctionCompiler) -> bool:
+    """Whether an operand is a register of 32 bits."""
+    kind = function.registers.get(operand.name) if isinstance(operand, Register) else None
+    return kind is not None and kind.size == 4
 
 
 def _parts(operands: tuple[Operand, ...]) -> list[Operand]:
