@@ -72,6 +72,8 @@ _SHADOW, _LANES, _STEPS, _PLACE, _EPOCH, _SITE, _CHUNK_AT, _OWN_FIRST = R12, R13
 _MOST_STEPS = 4
 """Parts of the memory that a store may write in each lane."""
 _CELL = RDI
+_WHOLE, _HALVES = range(8), (range(4), range(4, 8))
+"""Vectors of the epochs of a warp."""
 _ROW_BITS = ROW.bit_length() - 1
 _OLD, _OLD_SITES = layout.LOADED, layout.LOADED + _MOST_STEPS * WIDE
 """What a store has replaced: nothing is loaded meanwhile."""
@@ -119,7 +121,8 @@ def write_routines(out: Assembler) -> None:
     of its site in r9. eax is 0 if that is all; else nothing was entered that the detector would not enter.
     """
     _write_open(out)
-    _write_parts(out)
+    for parts in (_WHOLE, *_HALVES):
+        _write_parts(out, parts)
     for kind, name in ROUTINES.items():
         is_read_only = kind == _READ_ONLY
         mode = READ if is_read_only else kind
@@ -148,6 +151,8 @@ def write_routines(out: Assembler) -> None:
                 out.jump_if("ne", "each")
                 out.word("cmp", R8, At(RBX, layout.ROW), wide=False)
                 out.jump_if("e", "row")
+                if mode == READ:
+                    _find_halves(out)
                 out.label("each")
             if mode == READ:
                 _read(out, is_read_only)
@@ -156,6 +161,9 @@ def write_routines(out: Assembler) -> None:
             out.label("good")
             out.set(RAX, 0)
             out.jump("done")
+            if mode == READ:
+                out.label("halves")
+                _read_halves(out, is_read_only)
             if mode != ATOMIC:
                 out.label("row")
                 _enter_row(out, mode, is_read_only)
@@ -258,13 +266,18 @@ def _enter(out: Assembler, record: int) -> None:
 _OWN_LANES, _TIMES, _BELOW, _BEYOND, _ZERO, _EPOCHS, _MINE, _GOOD, _FOUND, _MORE, _ALL, _ANY = YMM[:12]
 
 
+def _find_first(out: Assembler, lane: int) -> None:
+    """The place of a lane."""
+    out.word("mov", _PLACE, At(RBX, layout.ADDRESS + 8 * lane))
+    out.word("sub", _PLACE, At(_SHADOW, _START))
+    out.shift_by_cl("shr", _PLACE)
+
+
 def _enter_row(out: Assembler, mode: int, is_read_only: bool) -> None:
     """An access of a warp to places beside each other: to a row, or to parts of two."""
     last, mixed, over = out.new_label(), out.new_label(), out.new_label()
     out.word("mov", _EPOCH, _OWN_FIRST)
-    out.word("mov", _PLACE, At(RBX, layout.ADDRESS))
-    out.word("sub", _PLACE, At(_SHADOW, _START))
-    out.shift_by_cl("shr", _PLACE)
+    _find_first(out, 0)
     out.word("mov", _CELL, _PLACE)
     out.shift_word("shr", _CELL, _ROW_BITS)
     out.shift_word("shl", _CELL, 4)
@@ -293,30 +306,75 @@ def _enter_row(out: Assembler, mode: int, is_read_only: bool) -> None:
     out.jump("each")
 
 
-def _order_row(out: Assembler, record: int, none: str, some: str, is_read_only: bool = False) -> None:
+def _find_halves(out: Assembler) -> None:
+    """Go to `halves` if each half of a warp accesses places beside each other: the rows of a block of 16."""
+    first, other, equal = YMM[:3]
+    out.number("cmp", At(RBX, layout.ACTIVE), -1, wide=False)
+    out.jump_if("ne", "each")
+    out.lowest_bit(RAX, R8)
+    out.shift_word("shl", RAX, WIDE.bit_length() - 1)
+    out.lea(RAX, At(RBX, layout.STEPS, RAX, 1))
+    out.vector("pcmpeqd", equal, equal, equal)
+    for part in range(8):
+        if part % 4 == 0:
+            out.unary("broadcastq", first, At(RBX, layout.ADDRESS + 32 * part))
+        out.vector("paddq", other, first, At(RAX, 32 * (part % 4)))
+        out.vector("pcmpeqq", other, other, At(RBX, layout.ADDRESS + 32 * part))
+        out.vector("pand", equal, equal, other)
+    out.unary("movmskpd", RAX, equal)
+    out.number("cmp", RAX, 15, wide=False)
+    out.jump_if("e", "halves")
+
+
+def _read_halves(out: Assembler, is_read_only: bool) -> None:
+    """As `_read`, for one half after the other."""
+    out.number("or", _CELL, -1)
+    for half in _HALVES:
+        last = out.new_label()
+        _find_first(out, half[0] * 4)
+        out.call("race_open")
+        out.number("add", _PLACE, 15)
+        out.call("race_open")
+        out.number("sub", _PLACE, 15)
+        _order_row(out, _WRITE, "bad", "bad", is_read_only, half)
+        _order_row(out, _FIRST, last, "each", parts=half)
+        _enter_lanes(out, _FIRST, half)
+        out.label(last)
+        _enter_lanes(out, _LAST, half)
+    out.jump("good")
+
+
+def _order_row(
+    out: Assembler,
+    record: int,
+    none: str,
+    some: str,
+    is_read_only: bool = False,
+    parts: range = _WHOLE,
+) -> None:
     """Go on if what a record has is ordered before this access in all lanes; to `none` or `some` if it is in
     those. Changes rax, r8 and r10.
     """
-    ordered, parts = out.new_label(), out.new_label()
+    ordered, alone = out.new_label(), out.new_label()
     out.test(_CELL, _CELL)
-    out.jump_if("s", parts)
+    out.jump_if("s", alone)
     out.word("mov", R10, At(_SHADOW, record + _ROWS))
     out.word("mov", RAX, At(R10, 0, _CELL, 1))
     out.test(RAX, RAX)
     out.jump_if("z", ordered)
     out.number("cmp", RAX, -1)  # OPEN
-    out.jump_if("e", parts)
+    out.jump_if("e", alone)
     if is_read_only:
         out.jump(none)
     else:
         _require_block(out, ordered, none)
         out.jump(ordered)
-    out.label(parts)
+    out.label(alone)
     out.word("mov", R10, At(_SHADOW, record))
     if is_read_only:
-        _find_unwritten_row(out)
+        _find_unwritten_row(out, parts)
     else:
-        out.call("race_parts")
+        out.call(_name(parts))
     out.jump_if("e", ordered)
     if none != some:
         out.unary("movmskpd", RAX, _ANY)
@@ -344,11 +402,15 @@ def _require_block(out: Assembler, own: str, otherwise: str) -> None:
     out.jump_if("ae", otherwise)
 
 
-def _write_parts(out: Assembler) -> None:
+def _name(parts: range) -> str:
+    return f"race_parts_{parts.start}_{parts.stop}"
+
+
+def _write_parts(out: Assembler, parts: range) -> None:
     """The flags are those of equality if the epochs at r10, from PLACE on, are ordered before this access in
     all lanes. ANY has its signs set if they are in any.
     """
-    with out.routine("race_parts", takes=(R10, _PLACE, _CHUNK_AT), clobbers=(RAX, *YMM[:12])):
+    with out.routine(_name(parts), takes=(R10, _PLACE, _CHUNK_AT), clobbers=(RAX, *YMM[:12])):
         out.unary("broadcastq", _OWN_LANES, At(_CHUNK_AT, _OWN))
         out.unary("broadcastd", _TIMES, At(_CHUNK_AT, _TIME))
         out.word("mov", RAX, At(_CHUNK_AT, _BLOCK))
@@ -363,8 +425,8 @@ def _write_parts(out: Assembler) -> None:
         out.vector("pxor", _ZERO, _ZERO, _ZERO)
         out.vector("pcmpeqd", _ALL, _ALL, _ALL)
         out.vector("pxor", _ANY, _ANY, _ANY)
-        for part in range(8):
-            out.unary("movups", _EPOCHS, At(R10, 32 * part, _PLACE, 8))
+        for part in parts:
+            out.unary("movups", _EPOCHS, At(R10, 32 * (part - parts[0]), _PLACE, 8))
             _find_mine(out, part)
             out.vector("pcmpeqd", _GOOD, _MINE, _EPOCHS)
             out.vector("pcmpgtd", _FOUND, _TIMES, _EPOCHS)
@@ -417,11 +479,11 @@ def _write_open(out: Assembler) -> None:
         out.ret()
 
 
-def _find_unwritten_row(out: Assembler) -> None:
+def _find_unwritten_row(out: Assembler, parts: range) -> None:
     """The flags are those of equality if the kernel has written none of the places."""
     out.word("mov", R10, At(_SHADOW, _WRITE))
     out.vector("pxor", _ANY, _ANY, _ANY)
-    for part in range(8):
+    for part in range(len(parts)):
         out.unary("movups", _EPOCHS, At(R10, 32 * part, _PLACE, 8))
         out.vector("por", _ANY, _ANY, _EPOCHS)
     out.vector("pcmpeqq", _ALL, _ANY, _ZERO)
@@ -436,24 +498,24 @@ def _find_mine(out: Assembler, part: int) -> None:
     out.vector("paddq", _MINE, _MINE, _OWN_LANES)
 
 
-def _enter_lanes(out: Assembler, record: int) -> None:
-    parts, over = out.new_label(), out.new_label()
+def _enter_lanes(out: Assembler, record: int, parts: range = _WHOLE) -> None:
+    alone, over = out.new_label(), out.new_label()
     out.test(_CELL, _CELL)
-    out.jump_if("s", parts)
+    out.jump_if("s", alone)
     out.word("mov", R10, At(_SHADOW, record + _ROWS))
     out.keep(At(R10, 0, _CELL, 1), _EPOCH)
     out.keep(At(R10, 8, _CELL, 1), _SITE)
     out.jump(over)
-    out.label(parts)
+    out.label(alone)
     out.unary("broadcastq", _OWN_LANES, At(_CHUNK_AT, _OWN))
     out.word("mov", R10, At(_SHADOW, record))
-    for part in range(8):
+    for part in parts:
         _find_mine(out, part)
-        out.store("movups", At(R10, 32 * part, _PLACE, 8), _MINE)
+        out.store("movups", At(R10, 32 * (part - parts[0]), _PLACE, 8), _MINE)
     out.word("mov", R10, At(_SHADOW, record + _SITES))
     out.movd_in(_GOOD, _SITE)
     out.unary("broadcastd", _GOOD, _GOOD)
-    for part in range(4):
+    for part in range(len(parts) // 2):
         out.store("movups", At(R10, 32 * part, _PLACE, 4), _GOOD)
     out.label(over)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..access import READ, WRITE
-from ..assembler.x86_64 import R9, R11, RAX, RBX, RCX, RSI, YMM, Assembler, At
+from ..assembler.x86_64 import R9, R11, RAX, RBX, RCX, RDX, RSI, YMM, Assembler, At
 from . import layout
 from .library import each_active_lane
 
@@ -77,6 +77,24 @@ def _require_defined(out: Assembler, size: int, good: str, undefined: str) -> No
     out.label(scattered)
     out.number("cmp", At(RBX, layout.ROW), layout.SAME, wide=False)
     out.jump_if("e", same)
+    some, four = out.new_label(), out.new_label()
+    out.number("cmp", At(RBX, layout.ACTIVE), -1, wide=False)
+    out.jump_if("ne", some)
+    out.set(RCX, 0)
+    out.set(RDX, 0)
+    out.label(four)
+    for lane in range(4):
+        out.word("mov", RSI, At(RBX, layout.ADDRESS + 8 * lane, RDX, 8))
+        for offset in range(0, size, min(size, 8)):
+            out.fetch(RAX, At(RSI, offset, R9, 1), min(size, 8))
+            out.word("or", RCX, RAX)
+    out.number("add", RDX, 4)
+    out.number("cmp", RDX, layout.LANES)
+    out.jump_if("ne", four)
+    out.test(RCX, RCX)
+    out.jump_if("nz", undefined)
+    out.jump(good)
+    out.label(some)
     with each_active_lane(out, RSI):
         out.word("add", RSI, R9)
         _require_lane(out, size, undefined)
