@@ -114,12 +114,12 @@ def as_json(finding: Finding) -> dict[str, object]:
     place, other = finding.place, finding.other
     result: dict[str, object] = {
         "class": finding.kind,
-        "kernel": readable_in(place.kernel),
+        "kernel": readable_in(place.kernel) or None,
         "function": readable_in(place.function),
         "line": None if place.file is None else f"{place.shown_file}:{place.line}",
         "inlined_from": place.inlined or None,
-        "ptx_line": place.ptx_line,
-        "instruction": place.instruction,
+        "ptx_line": place.ptx_line or None,
+        "instruction": place.instruction or None,
         "block": finding.block,
         "thread": finding.thread,
         "threads": finding.threads(),
@@ -135,7 +135,7 @@ def as_json(finding: Finding) -> dict[str, object]:
             "access": other.verb,
             "function": readable_in(other.place.function),
             "line": None if other.place.file is None else f"{other.place.shown_file}:{other.place.line}",
-            "ptx_line": other.place.ptx_line,
+            "ptx_line": other.place.ptx_line or None,
             "block": other.block,
             "thread": other.thread,
         }

@@ -17,16 +17,18 @@ from .. import found
 from ..addresses import Pointer
 from ..devices.context import Context
 from ..devices.occupancy import blocks_per_multiprocessor, largest_cluster
-from ..engine import Fault, launch
+from ..engine import Fault, LaunchAccesses, launch
 from ..handles import find
 from ..library import provides
+from ..memory.stream_races import launched
 from ..options import RAISE
 from ..refused import Refused, invalid, unsupported
 from ..streams.event import Event
 from ..streams.kernel_time_slices import KernelTimeSlices
 from ..streams.operations import Operation, needed
+from ..streams.order import may_race
 from ..streams.stream import stream
-from ..streams.work import faults_here, go_on, is_interrupted
+from ..streams.work import Work, faults_here, go_on, is_interrupted
 from .engine_devices import engine_device
 from .function import get, required_cluster
 from .kernel_answers import KernelAnswers
@@ -202,7 +204,7 @@ class KernelLaunch(Operation):
     def run(self) -> None:
         go_on(self.kernel.name)
         faults = faults_here()
-        whole = engine_device(self.context.device)
+        whole, accesses = engine_device(self.context.device), list[LaunchAccesses]()
         device = whole.changed(
             multiprocessors=getattr(self.place, "multiprocessors", whole.multiprocessors),
             heap_size=self.context.limits[CUlimit.CU_LIMIT_MALLOC_HEAP_SIZE],
@@ -212,6 +214,7 @@ class KernelLaunch(Operation):
             pause=_time_slices.pause_of(faults),
             is_interrupted=is_interrupted,
             record=None if found.mode() == RAISE else found.keep_and_tell,
+            accessed=accesses.append if may_race() else None,
         )
         try:
             with _time_slices:
@@ -228,8 +231,10 @@ class KernelLaunch(Operation):
         except Fault as fault:
             found.add(fault.findings)
             raise Refused(CUresult(fault.status).name, readable_in(fault.report)) from None
+        launched(accesses)
         for event in self._events:
             record = event.begin()
+            record.work = Work.point()
             record.stamp()
             event.put(record)
 

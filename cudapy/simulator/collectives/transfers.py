@@ -14,7 +14,7 @@ from ..refused import Refused
 from ..streams.capturing import implicit
 from ..streams.operations import Operation
 from ..streams.stream import Stream
-from ..streams.work import Work, work_here
+from ..streams.work import Work, learn_here, work_here
 from . import numbers
 from .board import Header, Post, changed, issued
 from .communicator import Communicator
@@ -240,6 +240,7 @@ class Together(Operation):
             for comm in self.comms:
                 take(comm)
             drive([call.task() for call in self.calls], False, self._fail)
+            learn_here()
         except Ended:
             pass
         except Refused as refused:
@@ -296,8 +297,8 @@ def _queue(members: list[tuple[AnyCall, Stream]]) -> None:
     first, *others = streams
     comm = members[0][0].comm
     operation = Together([call for call, _ in members], first)
-    after = [last for stream in others if (last := stream.queue.last) is not None]
-    if comm.last is not None and not comm.last.done:
+    after = [last for stream in others if (last := stream.queue.newest) is not None]
+    if comm.last is not None:
         after.append(comm.last)
     with changed:
         issued.append(operation)

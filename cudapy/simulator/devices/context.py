@@ -15,6 +15,7 @@ from ..fresh_devices import forgotten
 from ..handles import Object, every, find, was_reset
 from ..library import provides
 from ..refused import Refused, invalid
+from ..streams import order
 from ..streams.work import Faults, Queue, Work, guard
 from . import device as devices
 
@@ -103,6 +104,7 @@ class Context(Object, Faults):
         """Wait for all work, of destroyed streams too, for each stream's at most so long."""
         for work in self.pending():
             work.wait(seconds)
+        order.program_waited_for_all()
 
     def finish(self) -> None:
         """Wait for all work, for a call that releases what that may use. Raises Refused."""
@@ -133,14 +135,17 @@ class Context(Object, Faults):
     def record(self, event: Event) -> None:
         """Have `event` stand for all that is in its streams."""
         record = event.begin()
-        record.work = self.own_stream().queue.submit(record.stamp, self.pending(), soon=True)
+        newest = [stream.queue.newest for stream in self.all_streams]
+        works = [work for work in newest if work is not None]
+        record.work = self.own_stream().queue.submit(record.stamp, [*self.pending(), *works], soon=True)
         event.put(record)
 
     def wait(self, event: Event) -> None:
         """Have all that comes wait for `event`."""
-        after = event.after
-        for stream in self.all_streams if after else ():
-            stream.queue.submit(None, after, soon=True)
+        works = event.works
+        is_needed = any(not work.done or work.turn is not None for work in works)
+        for stream in self.all_streams if is_needed else ():
+            stream.queue.submit(None, works, soon=True)
 
     def destroy(self) -> None:
         """End all that the context owns."""

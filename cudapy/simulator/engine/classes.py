@@ -10,6 +10,8 @@ RACE, MIXED, SCOPE, FENCE, ACQUIRE, COPY = "race", "mixed", "scope", "fence", "a
 VOLATILE, WARP, EQUAL = "volatile", "warp", "equal"
 BARRIER, MASK = "barrier", "mask"
 READONLY, LIFETIME = "readonly", "lifetime"
+STREAM = "stream"
+"""Found by who launches kernels."""
 UNINITIALIZED = "uninitialized"
 
 
@@ -37,6 +39,7 @@ CLASSES = {
         "races", True, "memory that is only read, by what it is or how it is read, is written"
     ),
     LIFETIME: FindingClass("races", True, "nothing orders an access before the end of the memory"),
+    STREAM: FindingClass("races", True, "kernels, copies or fills of two streams that nothing orders"),
     UNINITIALIZED: FindingClass("uninitialized", True, "bytes that nobody wrote matter"),
 }
 DEFAULT = frozenset(name for name, one in CLASSES.items() if one.by_default)

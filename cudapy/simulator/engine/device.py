@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .aliases import Dim3
     from .fault import Finding
     from .module import Function
+    from .run.launch_accesses import LaunchAccesses
     from .texture import Surface, Texture
 
 
@@ -99,6 +100,8 @@ class Device(Changeable):
     """
     record: Callable[[tuple[Finding, ...]], None] | None = None
     """What is called with the findings of a launch, which then does not fail for them."""
+    accessed: Callable[[LaunchAccesses], None] | None = None
+    """What is called with the accesses of a grid that has run, if races are looked for."""
 
     def heap_allocate(self, size: int) -> int:
         """The address of memory of the heap of kernels, or 0."""

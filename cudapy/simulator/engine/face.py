@@ -9,16 +9,17 @@ if int(numpy.__version__.partition(".")[0]) < 2:
 
 from . import back_ends, coverage, fault, schedule, settings
 from .aliases import U8, Array
-from .classes import CLASSES
+from .classes import CLASSES, STREAM
 from .coverage import Counts
 from .device import Answers, Device
 from .fault import Fault, Finding, OtherAccess, Place
 from .grids import launch
 from .idle_threads import IdleThreads
-from .memory import LAZY, POISON, QUARANTINE, UNDEFINED, Member, Memory
+from .memory import LAZY, POISON, QUARANTINE, UNDEFINED, Allocation, Member, Memory
 from .module import Function, Module, PTXError
 from .run.batch import Counters
 from .run.device_runtime import DEVICE_RUNTIME
+from .run.launch_accesses import LaunchAccesses
 from .schedule import POLICIES, Delay, Schedule
 from .tensor_map import TensorMap
 from .texture import Surface, Texture
@@ -30,8 +31,10 @@ __all__ = [
     "POISON",
     "POLICIES",
     "QUARANTINE",
+    "STREAM",
     "U8",
     "UNDEFINED",
+    "Allocation",
     "Answers",
     "Array",
     "Counters",
@@ -42,6 +45,7 @@ __all__ = [
     "Finding",
     "Function",
     "IdleThreads",
+    "LaunchAccesses",
     "Member",
     "Memory",
     "Module",

@@ -27,9 +27,10 @@ COOPERATIVE_LAUNCH_TOO_LARGE = 720
 
 @dataclass(frozen=True)
 class Place:
-    """An instruction of a kernel, or of a function that it called."""
+    """An instruction of a kernel, or of a function that it called; or a call of the host."""
 
     kernel: str
+    """"" for a call of the host, which has neither an instruction nor a line of PTX."""
     function: str
     """Its name, the kernel's if the instruction is the kernel's own."""
     instruction: str
@@ -47,11 +48,13 @@ class Place:
         return relative(self.file or "")
 
     def __str__(self) -> str:
-        text = f"in {self.kernel}"
-        if self.function != self.kernel:
+        text = f"in {self.kernel or self.function}"
+        if self.function != self.kernel and self.kernel:
             text += f", in {self.function}"
         if self.file is not None:
             text += f", {self.shown_file}:{self.line}"
+        if not self.kernel:
+            return text
         inlined = f" (inlined from {self.inlined})" if self.inlined else ""
         return f"{text}, PTX line {self.ptx_line}: {self.instruction}{inlined}"
 
@@ -63,12 +66,15 @@ class OtherAccess:
     place: Place
     verb: str
     """read, write or atomic."""
-    block: Dim3
-    thread: Dim3
+    block: Dim3 | None
+    """None if no thread is to blame, but an operation of a stream."""
+    thread: Dim3 | None
     is_same: bool = False
     """It is the same instruction, which several threads ran at once."""
 
     def __str__(self) -> str:
+        if self.block is None or self.thread is None:
+            return f"the other is a {self.verb} {self.place}"
         text = f"the other is {thread_name(self.block, self.thread)}"
         return text if self.is_same else f"{text}, {self.verb} {self.place}"
 
@@ -82,9 +88,9 @@ class Finding:
     what: str
     """Such as "Invalid __global__ write"."""
     place: Place
-    block: Dim3
-    """Of the first thread that did it, its `blockIdx`."""
-    thread: Dim3
+    block: Dim3 | None
+    """Of the first thread that did it, its `blockIdx`; None if it is an operation of a stream."""
+    thread: Dim3 | None
     """Its `threadIdx`."""
     count: int
     """How many threads did it,"""
@@ -101,17 +107,21 @@ class Finding:
     """How often an instruction did it, for threads side by side."""
 
     def threads(self) -> str:
-        """Who did it: the first thread, and how many more."""
+        """Who did it: the first thread, and how many more; "" for an operation of a stream."""
+        if self.block is None or self.thread is None:
+            return ""
         others = f" and {self.count - 1} more of {self.running} in this instruction" if self.count > 1 else ""
         return f"{thread_name(self.block, self.thread)}{others}"
 
     def __str__(self) -> str:
         what = f"{self.what} of {self.size} bytes" if self.size else self.what
-        lines = [what, str(self.place), f"by {self.threads()}"]
+        lines = [what, str(self.place)]
+        if self.block is not None:
+            lines.append(f"by {self.threads()}")
         if self.address is not None:
             lines.append(f"address {self.address:#x}")
         lines += [str(one) for one in (self.other, self.note) if one]
-        if self.place.file is None:
+        if self.place.kernel and self.place.file is None:
             lines.append("compile with lineinfo=True to see the line of the source")
         return "\n    ".join(lines)
 

@@ -16,6 +16,7 @@ from .fault import Fault
 from .progress import Progress
 from .run.batch import Batch, Counters, Launch
 from .run.children import ChildGrid
+from .run.launch_accesses import accesses_of
 from .run.scheduler import Scheduler
 
 if TYPE_CHECKING:
@@ -163,7 +164,10 @@ class _Grid:
 
     def close(self) -> None:
         self._progress.close()
-        self.run.close()
+        run = self.run
+        if run.device.accessed is not None and checks.RACES in run.checks:
+            run.device.accessed(accesses_of(run.kernel, run.order))
+        run.close()
 
 
 def _run_with_children(first: _Grid) -> None:

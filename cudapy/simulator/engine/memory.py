@@ -38,6 +38,7 @@ class Allocation:
 
     __slots__ = (
         "_views",
+        "accesses",
         "address",
         "data",
         "end",
@@ -56,6 +57,7 @@ class Allocation:
         self.end = address + size
         self.kind = kind
         self.data = data  # a uint8 array over the range
+        self.accesses: list[Any] = []  # what a driver remembers of them
         self.is_adopted = False  # whether somebody else says when the memory is given back
         self.undefined: U8 | None = None
         """The undefined bits of each byte (see `run/undefined.py`), if these are looked for."""

@@ -14,6 +14,7 @@ from ..handles import Object, find
 from ..library import provides
 from ..refused import Refused, invalid, unsupported
 from ..streams.operations import Operation
+from ..streams.order import nodes_of
 from ..streams.work import go_on
 
 TYPE_CHECKING = False
@@ -127,9 +128,11 @@ class ChildGraph(Operation):
         self.graph.forget()
 
     def run(self) -> None:
+        running = nodes_of({node: list(node.after) for node in self.graph.nodes})
         for node in self.graph.ordered():
             go_on("a graph")
-            node.operation.run()
+            with running(node):
+                node.operation.run()
 
 
 def graph(handle: int) -> Graph:

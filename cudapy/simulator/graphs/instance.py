@@ -18,6 +18,7 @@ from ..memory.fills import Fill
 from ..refused import Refused, invalid
 from ..streams.capturing import forbid
 from ..streams.operations import Operation, needed
+from ..streams.order import nodes_of, stream_exists
 from ..streams.stream import stream
 from ..streams.work import Faults, Queue, go_on
 from . import device_launch
@@ -52,6 +53,7 @@ class Exec(device_launch.Launchable):
 
     def __init__(self, graph: Graph, flags: int) -> None:
         super().__init__(for_kernels=bool(flags & FOR_KERNELS))
+        stream_exists()
         self.flags = flags & ~UPLOAD
         self.context = graph.context
         self.operations = {one: one.operation.clone() for one in graph.ordered()}
@@ -83,10 +85,13 @@ class Exec(device_launch.Launchable):
             for operation in operations.values():
                 if isinstance(operation, Alloc):
                     Free(operation.storage.address).run()
+        running = nodes_of(self.after)
         for one, operation in operations.items():
             go_on("a graph")
+            with running(one):
+                if one not in off:
+                    operation.run()
             if one not in off:
-                operation.run()
                 device_launch.run_children()
             if isinstance(operation, (Alloc, ChildGraph)):
                 memory_of(self.context.device).note()
@@ -261,7 +266,7 @@ def cuGraphLaunch(hGraphExec: int, hStream: int) -> None:
         what.check()
         what.upload()
         before, action = what.last, partial(device_launch.run_from_host, what, what.as_it_is())
-        what.last = in_stream.submit(action, () if before is None or before.done else (before,))
+        what.last = in_stream.submit(action, () if before is None else (before,))
 
 
 @provides("driver")

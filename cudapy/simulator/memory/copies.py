@@ -17,9 +17,11 @@ from ..library import provides
 from ..refused import invalid
 from ..streams.capturing import forbid
 from ..streams.operations import Operation, needed
+from ..streams.order import may_race
 from ..streams.stream import Stream, stream
 from ..streams.work import may_wait
 from .allocations import Block, blocks, check_range, table
+from .stream_races import copied
 
 if TYPE_CHECKING:
     from ..._types.driver.structs import CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMCPY3D_PEER
@@ -131,11 +133,18 @@ class Copy(Operation):
         else:
             target, source = self._view(dst), self._view(src)
             np.copyto(target, source)
+        if may_race():
+            copied(self._rows(src), self._rows(dst), self.width)
         if blocks.find(dst.start) is not None:
             for z in range(self.depth):
                 for y in range(self.height):
                     row, other = ((z * side.height + y) * side.pitch for side in (dst, src))
                     table.copied(dst.start + row, src.start + other, self.width)
+
+    def _rows(self, side: Side) -> list[int]:
+        """The addresses of its rows on one side."""
+        places = ((z * side.height + y) * side.pitch for z in range(self.depth) for y in range(self.height))
+        return [side.start + place for place in places]
 
     def _view(self, side: Side) -> U8:
         data = bytes_at(side.start, self._extent(side))

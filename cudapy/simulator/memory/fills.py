@@ -8,8 +8,10 @@ from ..._types.driver.enums import CUgraphNodeType as Type
 from ..library import provides
 from ..refused import invalid
 from ..streams.operations import Operation
+from ..streams.order import may_race
 from .allocations import check_range, table
 from .copies import bytes_at, later, now
+from .stream_races import copied
 
 
 class Fill(Operation):
@@ -55,6 +57,8 @@ class Fill(Operation):
                 data = bytes_at(start, size).view(f"u{self.element_size}")
                 data.fill(value)
             table.written(start, size)
+        if may_race():
+            copied([], [self.dst + row * self.pitch for row in range(self.height)], size)
 
 
 @provides("driver")

@@ -56,10 +56,15 @@ class Event(OfContext):
         return not self.after
 
     @property
+    def works(self) -> tuple[Work, ...]:
+        """The work that it stands for, done or not."""
+        record = self.record
+        return () if record is None or record.work is None else (record.work,)
+
+    @property
     def after(self) -> tuple[Work, ...]:
         """What something waits for that waits for the event."""
-        record = self.record
-        return () if record is None or record.work is None or record.work.done else (record.work,)
+        return tuple(work for work in self.works if not work.done)
 
     def check(self) -> None:
         """Raise what a query or a wait raises in a capture or after a fault."""

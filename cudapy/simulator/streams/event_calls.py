@@ -79,26 +79,30 @@ def cuStreamWaitEvent(hStream: int, hEvent: int, Flags: int) -> None:
         in_stream.capture.invalidate()
         raise Refused("CUDA_ERROR_STREAM_CAPTURE_ISOLATION", "the event was recorded outside the capture")
     else:
-        after = event.after
-        if after:
-            in_stream.submit(None, after)
+        works = event.works
+        if any(not work.done or work.turn is not None for work in works):
+            in_stream.submit(None, works)
 
 
 @provides("driver")
 def cuEventQuery(hEvent: int) -> None:
     event = find(hEvent, Event)
     event.check()
-    for work in event.after:
-        work.pause()
+    works = event.works
+    for work in works:
+        if not work.done:
+            work.pause()
     if not event.is_done:
         raise Refused("CUDA_ERROR_NOT_READY")
+    for work in works:
+        work.tell_program()
 
 
 @provides("driver")
 def cuEventSynchronize(hEvent: int) -> None:
     event = find(hEvent, Event)
     event.check()
-    for work in event.after:
+    for work in event.works:
         work.wait()
     event.check()
 
@@ -118,6 +122,8 @@ def cuEventElapsedTime_v2(hStart: int, hEnd: int) -> float:
         raise Refused(
             "CUDA_ERROR_INVALID_HANDLE", "the work before the event was left out because of a fault"
         )
+    for work in (*start.works, *end.works):
+        work.tell_program()
     return 1000 * (end.record.time - start.record.time)
 
 

@@ -18,7 +18,7 @@ from ..devices.context import Context
 from ..memory.allocations import check_range, table
 from ..refused import Refused, invalid
 from .event import Event
-from .work import go_on, in_program
+from .work import Work, go_on, in_program, learn_here
 
 HOST_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 STREAM_CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)
@@ -81,6 +81,7 @@ class EventRecord(Operation):
 
     def run(self) -> None:
         record = self.event.begin()
+        record.work = Work.point()
         record.stamp()
         self.event.captured = None
         self.event.put(record)
@@ -96,7 +97,7 @@ class EventWait(Operation):
         self.event = event
 
     def run(self) -> None:
-        for work in self.event.after:
+        for work in self.event.works:
             work.follow()
 
 
@@ -132,6 +133,7 @@ class MemoryOperations(Operation):
             while not self._holds(word.value, value, flags & 3, bits):
                 go_on(f"a wait for a value at {address:#x}", waits=True)
                 time.sleep(0.0002)
+            learn_here()
 
     def _holds(self, present: int, value: int, test: int, bits: int) -> bool:
         if test == self.GEQ:

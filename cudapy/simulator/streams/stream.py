@@ -14,6 +14,7 @@ from ..handles import Object, find
 from ..library import provides
 from ..memory.allocations import find as find_block
 from ..refused import Refused, invalid
+from . import order
 from .capturing import forbid, implicit
 from .operations import STREAM_CALLBACK, HostCall, Operation
 from .work import Queue, Work, in_program
@@ -49,9 +50,18 @@ class Stream(Object):
         self.flags = flags
         self.priority = min(LEAST, max(GREATEST, priority))
         self.id = next(_ids)
-        self.queue = Queue(context.root, context, not flags & NON_BLOCKING)
+        self.queue = Queue(context.root, context, not flags & NON_BLOCKING, order.Line(self.name))
+        self.before_legacy: set[Queue] = set()  # those with works that the next one in this waits for
+        if handle != LEGACY:
+            order.stream_exists()
         self.capture: Any = None
         self.attributes: dict[Attribute, CUstreamAttrValue] = {}
+
+    @property
+    def name(self) -> str:
+        """As reports name it."""
+        of_handle = {LEGACY: "the default stream", PER_THREAD: "the default stream of a thread"}
+        return of_handle.get(self.handle) or f"stream {self.handle:#x}"
 
     @property
     def is_legacy(self) -> bool:
@@ -67,12 +77,17 @@ class Stream(Object):
         in_wait: bool = False,
     ) -> Work:
         """Queue work as `Queue.submit` does, in the order that the default stream demands."""
-        others = list(after)
+        others, legacy = list(after), self.context.legacy
         if self.is_legacy:
             blocking = [q for q in self.context.busy_queues() if q.is_blocking and q is not self.queue]
-            others += [last for q in blocking if (last := q.last) is not None]
-        elif not self.flags & NON_BLOCKING and (last := self.context.legacy.queue.last) is not None:
-            others.append(last)
+            blocking += self.before_legacy.difference(blocking)
+            self.before_legacy.clear()
+            others += [last for q in blocking if (last := q.newest) is not None]
+        elif not self.flags & NON_BLOCKING:
+            if (last := legacy.queue.newest) is not None:
+                others.append(last)
+            if order.is_on():
+                legacy.before_legacy.add(self.queue)
         return self.queue.submit(action, others, soon, is_bookkeeping, deferred, in_wait)
 
     def add(self, operation: Operation, deferred: Callable[[], Operation] | None = None) -> Work | None:
@@ -109,7 +124,7 @@ class Stream(Object):
         """Block until all that was queued is done."""
         if self.is_legacy:
             self.submit(None, soon=True)
-        last = self.queue.last
+        last = self.queue.newest
         if last is not None:
             last.wait()
 
@@ -117,10 +132,14 @@ class Stream(Object):
         """Whether all that was queued is done."""
         if self.is_legacy:
             self.submit(None, soon=True)
-        last = self.queue.last
+        last, newest = self.queue.last, self.queue.newest
         if last is not None:
             last.pause()
-        return self.queue.last is None
+        if self.queue.last is not None:
+            return False
+        if newest is not None:
+            newest.tell_program()
+        return True
 
     def forget(self) -> None:
         super().forget()

@@ -34,6 +34,7 @@ from ..gc_pause import gc_pause
 from ..interrupts import Left, has_come, leave
 from ..log import log
 from ..refused import Refused
+from . import order
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -153,6 +154,18 @@ def work_here() -> Work | None:
     return _here.work
 
 
+def turn_here() -> order.Turn | None:
+    """The turn of that work, if orders are looked at."""
+    return None if _here.work is None else _here.work.turn
+
+
+def learn_here() -> None:
+    """That work has waited for what only runs say, such as a value in memory."""
+    turn = turn_here()
+    if turn is not None:
+        turn.learn()
+
+
 def faults_here() -> Faults:
     """Where faults of the work that this thread does go."""
     return _here.owner or Faults()
@@ -165,11 +178,16 @@ def in_program() -> Iterator[None]:
     if owner is None:
         yield
         return
+    turn = turn_here()
+    if turn is not None:
+        turn.tell_program()
     owner.leave()
     try:
         yield
     finally:
         owner.enter()
+        if turn is not None:
+            turn.learn_from_program()
     go_on()
 
 
@@ -179,6 +197,7 @@ class Work:
     owner: where its faults go.
     is_bookkeeping: it is done in a lost context as well.
     in_wait: a thread that waits for it may do it.
+    turn: its place in the order that the program gives, if that is looked at.
     """
 
     __slots__ = (
@@ -192,6 +211,7 @@ class Work:
         "is_bookkeeping",
         "is_queued",
         "owner",
+        "turn",
     )
 
     def __init__(
@@ -206,6 +226,15 @@ class Work:
         self.counts = False  # as one that runs
         self.asked = self.asked_since = 0.0  # when calls last asked whether it is done, again and again since
         self.done = False
+        self.turn: order.Turn | None = None
+
+    @classmethod
+    def point(cls) -> Work:
+        """Stands for what this thread has done so far of its work: it is done, and waits know its order."""
+        work = cls(faults_here(), None, True)
+        work.done = True
+        work.turn = turn_here()
+        return work
 
     @property
     def is_over(self) -> bool:
@@ -235,6 +264,12 @@ class Work:
                     leave(self._interrupt)
             finally:
                 waited_for.pop(me, None)
+        self.tell_program()
+
+    def tell_program(self) -> None:
+        """The program knows that it is done, if it is."""
+        if self.done and self.turn is not None:
+            self.turn.tell_program()
 
     def _is_over_within(self, seconds: float) -> bool:
         with guard:
@@ -310,6 +345,8 @@ class Work:
         with guard:
             _starter.start_all()
             wait_until(lambda: self.done or owner.is_lost or owner.interruption is not None)
+        if (turn := turn_here()) is not None and self.turn is not None:
+            turn.learn(self.turn)
         go_on("a wait for an event", waits=True)
 
 
@@ -486,10 +523,18 @@ class Queue:
 
     place: the context of its stream, `owner` or a part of that.
     is_blocking: whether it takes part in the order that the legacy default stream demands.
+    line: that of its stream's turns.
     """
 
-    def __init__(self, owner: Faults, place: Faults | None = None, is_blocking: bool = False) -> None:
+    def __init__(
+        self,
+        owner: Faults,
+        place: Faults | None = None,
+        is_blocking: bool = False,
+        line: order.Line | None = None,
+    ) -> None:
         self._owner = owner
+        self._line = line
         self.place = place or owner
         self.is_blocking = is_blocking
         self._pending: deque[Work] = deque()
@@ -502,6 +547,11 @@ class Queue:
         """The newest work, unless it is done."""
         last = self._last
         return None if last is None or last.done else last
+
+    @property
+    def newest(self) -> Work | None:
+        """The newest work, done or not."""
+        return self._last
 
     def has(self, work: Work) -> bool:
         """Whether some work is in this queue, and is not done."""
@@ -541,6 +591,9 @@ class Queue:
         work = Work(self._owner, action, is_bookkeeping, soon or in_wait)
         with gc_pause:
             with guard:
+                if self._line is not None and order.is_on():
+                    after = list(after)
+                    work.turn = self._line.next(other.turn for other in after)
                 work.after = tuple(other for other in after if not other.done)
                 at_once = soon and self._running is None and not self._pending and not work.after
                 if deferred is not None and not at_once:
@@ -640,6 +693,8 @@ class Queue:
         owner, fault = self._owner, None
         before = _here.work, _here.owner
         _here.work, _here.owner = work, owner if work.counts else None
+        if work.turn is not None:
+            work.turn.begin()
         try:
             if work.action is not None and work.may_run():
                 work.action()
@@ -654,6 +709,8 @@ class Queue:
             fault = Refused("CUDA_ERROR_UNKNOWN", mistakes.show("work in a stream", error))
         finally:
             _here.work, _here.owner = before
+            if work.turn is not None:
+                work.turn.end()
             if fault is not None or owner.is_lost:
                 self._end_with_context(work, fault)
             with guard:

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from . import streams
 from .races import CLUSTERS, PAIRS, source
 from .undefined import NAMES, SOURCE
 
@@ -173,6 +174,14 @@ def table() -> list[str]:
                 label = f"{name} (correct)" if right else name
                 there = "; ".join(of_tools) if was_run else "not run"
                 rows.append(f"| {label} | {here or '-'} | {there or '-'} |")
+    for name, both in streams.all_reports().items():
+        for right, reports in enumerate(both):
+            kind, here = "correct" if right else "mistake", reports[0].partition("\n")[0] if reports else ""
+            for i, counted in enumerate((True, here)):
+                counts[kind][i] += bool(counted)
+            if here or not right:
+                label = f"{name} (correct)" if right else name
+                rows.append(f"| {label} | {_short(here) or '-'} | not run |")
     summary = [f"| {kind} | {' | '.join(map(str, numbers))} |" for kind, numbers in counts.items()]
     heads = (
         ("kernels", "count", "simulator", "compute-sanitizer"),

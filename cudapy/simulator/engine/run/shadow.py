@@ -72,6 +72,18 @@ class Record:
         threads = (epoch >> _TIME_BITS).view(np.int64) - 1
         return threads, (epoch & _TIME).view(np.int64), self._site.reshape(-1)[places].astype(np.int64)
 
+    def runs(self) -> tuple[I64, I64, I64]:
+        """Stretches of parts that one site has accessed: where they begin and end, and the sites."""
+        rows = np.flatnonzero(self._rows[:, 0])
+        is_open = (self._rows[rows, 0] == OPEN)[:, None]
+        touched = ~is_open | (self._epoch[rows] != 0)
+        sites = np.where(is_open, self._site[rows], self._rows[rows, 1:].view(np.int64))[touched]
+        places = (rows[:, None] * ROW + np.arange(ROW))[touched]
+        ends = np.flatnonzero((np.diff(places) != 1) | (np.diff(sites) != 0)) + 1
+        first = np.concatenate([[0], ends])[: len(places)]
+        last = np.concatenate([ends, [len(places)]])[: len(places)] - 1
+        return places[first], places[last] + 1, sites[first]
+
     def set(self, places: I64, threads: I64, time: int, site: int) -> None:
         """The last of several accesses to a place stays."""
         self._open(places)

@@ -1,0 +1,222 @@
+"""Races between operations of streams, and between nodes of a graph: kernels, copies and fills that touch the
+same bytes, one of them to write, and that nothing orders.
+
+Each allocation remembers what has accessed it, until all that may come is known to come later. What the host
+reads and writes by itself is not seen.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..._ffi.mangled import readable_in
+from .. import found
+from ..engine import STREAM, Allocation, Finding, OtherAccess, Place
+from ..options import RAISE
+from ..refused import Refused
+from ..streams.order import Step, step_of
+from ..streams.work import guard, turn_here
+from .allocations import table
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..calling import CallSite
+    from ..engine import LaunchAccesses
+
+_MOST = 256
+"""Accesses that an allocation remembers."""
+
+
+class _Access(NamedTuple):
+    """What an operation did with ranges of an allocation, which are sorted and apart."""
+
+    step: Step
+    allocation: Allocation
+    starts: Any
+    ends: Any
+    is_write: bool
+    is_strong: bool
+    place: Callable[[int], Place]
+    """Of a range, by its number."""
+    launch: LaunchAccesses | None = None
+
+    @property
+    def verb(self) -> str:
+        return "atomic" if self.is_strong and self.is_write else "write" if self.is_write else "read"
+
+    def covers(self, other: _Access) -> bool:
+        """Whether what races with the other one races with this as well, if it comes later."""
+        if (other.is_write and not self.is_write) or (self.is_strong and not other.is_strong):
+            return False
+        is_whole = len(self.starts) == 1
+        return bool(is_whole and self.starts[0] <= other.starts[0] and other.ends[-1] <= self.ends[0])
+
+    def overlap(self, other: _Access) -> tuple[int, int, int, int] | None:
+        """The first bytes of both: where they start and end, and the numbers of the two ranges."""
+        its = np.searchsorted(other.ends, self.starts, "right")
+        near = np.minimum(its, len(other.starts) - 1)
+        common = np.flatnonzero((its < len(other.starts)) & (other.starts[near] < self.ends))
+        if not len(common):
+            return None
+        mine, theirs = int(common[0]), int(its[common[0]])
+        start = max(self.starts[mine], other.starts[theirs])
+        return int(start), int(min(self.ends[mine], other.ends[theirs])), mine, theirs
+
+
+def copied(sources: list[int], targets: list[int], size: int) -> None:
+    """The work of this thread has copied rows of `size` bytes; or filled them, if there are no sources.
+
+    Raises Refused for a race, unless findings are recorded.
+    """
+    turn = turn_here()
+    if turn is None:
+        return
+    step, accesses = step_of(turn), list[_Access]()
+    for rows, is_write in ((sources, False), (targets, True)):
+        allocation = table.find(rows[0]) if rows else None
+        if allocation is not None:
+            starts = np.array(rows, np.int64) - allocation.address
+            place = partial(_call, turn.call)
+            accesses.append(_Access(step, allocation, starts, starts + size, is_write, False, place))
+    _enter(accesses)
+
+
+def launched(grids: list[LaunchAccesses]) -> None:
+    """The work of this thread has run a kernel, and grids that it launched. Raises Refused as `copied`."""
+    turn = turn_here()
+    if turn is None or not grids:
+        return
+    if any(grid.has_order for grid in grids):
+        turn.learn()
+    step, accesses = step_of(turn), list[_Access]()
+    for grid in grids:
+        for one in grid.accessed:
+            allocation = table.find(one.allocation)
+            if allocation is not None and allocation.address == one.allocation:
+                place = partial(_instruction, grid, one.sites)
+                ranges = one.starts, one.ends, one.is_write, one.is_strong
+                accesses.append(_Access(step, allocation, *ranges, place, grid))
+    _enter(accesses)
+
+
+def _call(call: CallSite, _: int) -> Place:
+    return Place("", call.function or "an operation", "", 0, call.file or None, call.line or None)
+
+
+def _instruction(grid: LaunchAccesses, sites: Any, number: int) -> Place:
+    return grid.place(int(sites[number]))
+
+
+def _enter(accesses: list[_Access]) -> None:
+    """Have their allocations remember accesses of one operation, and report races with those before."""
+    races = list[tuple[_Access, _Access]]()
+    with guard:
+        for mine in accesses:
+            known: list[_Access] = mine.allocation.accesses
+            races += [(mine, other) for other in known if _may_race(mine, other)]
+        for mine in accesses:
+            known = mine.allocation.accesses
+            left = [one for one in known if not _is_past(one, mine)]
+            mine.allocation.accesses = [*left[1 - _MOST :], mine]
+    strong = [pair for pair in races if pair[0].is_strong and pair[1].is_strong and _orders(*pair)]
+    races = sorted(map(_in_order, races), key=_weight)
+    step = accesses[0].step if accesses else None
+    told = {_others(pair, step) for pair in strong if pair[0].overlap(pair[1]) is not None}
+    findings = list[Finding]()
+    for pair in races:
+        finding = None
+        if not (pair[0].is_strong and pair[1].is_strong) and _others(pair, step) not in told:
+            finding = _finding(*pair)
+        if finding is not None:
+            findings.append(finding)
+            told.add(_others(pair, step))
+    if not findings:
+        return
+    if found.mode() != RAISE:
+        found.keep_and_tell(tuple(findings))
+        return
+    found.add(tuple(findings))
+    raise Refused("CUDA_ERROR_LAUNCH_FAILED", "\n\n".join(readable_in(str(one)) for one in findings))
+
+
+def _in_order(pair: tuple[_Access, _Access]) -> tuple[_Access, _Access]:
+    """The access that the program has queued later, and the other one, in whatever order they have run."""
+    mine, other = pair
+    return pair if mine.step.turn.serial >= other.step.turn.serial else (other, mine)
+
+
+def _weight(pair: tuple[_Access, _Access]) -> tuple[bool, bool]:
+    """Which race of two operations is told: of two writes, or else the read of what the other writes."""
+    later, earlier = pair
+    return not (later.is_write and earlier.is_write), not earlier.is_write
+
+
+def _others(pair: tuple[_Access, _Access], step: Step | None) -> int:
+    """A number for the operation of a pair that is not this one."""
+    return next((id(one.step.turn) for one in pair if one.step is not step), 0)
+
+
+def _may_race(mine: _Access, other: _Access) -> bool:
+    if not (mine.is_write or other.is_write) or other.step.comes_before(mine.step):
+        return False
+    grids = [one.launch for one in (mine, other) if one.launch is not None]
+    return not any(grid.talks_to_host for grid in grids)
+
+
+def _orders(mine: _Access, other: _Access) -> bool:
+    """Whether two kernels may wait for each other, by what both access with strong accesses."""
+    return any(one.launch is not None and one.launch.has_order for one in (mine, other))
+
+
+def _is_past(one: _Access, mine: _Access) -> bool:
+    """Whether an access need not be remembered once a later one is."""
+    return one.step.turn.is_settled or (mine.covers(one) and one.step.comes_before(mine.step))
+
+
+def _finding(mine: _Access, other: _Access) -> Finding | None:
+    """The race of two accesses; None if they have no bytes in common."""
+    common = mine.overlap(other)
+    if common is None:
+        return None
+    start, end, number, its = common
+    turn, theirs = mine.step.turn, other.step.turn
+    allocation = mine.allocation
+    if turn is theirs:
+        between = "nodes of a graph"
+        where = f"in a graph in {turn.line.name}, launched by {_caller(turn.call)}"
+        why = "no edges of the graph order the two nodes: one that depends on the other would not race"
+    else:
+        between = "streams"
+        where = (
+            f"in {turn.line.name}, queued by {_caller(turn.call)};"
+            f" the other in {theirs.line.name}, by {_caller(theirs.call)}"
+        )
+        why = (
+            "no event or synchronization orders the two: an event that is recorded behind the other,"
+            f" and that {turn.line.name} waits for, would"
+        )
+    what = f"Race between {between} ({mine.verb} after {other.verb})"
+    of = f"{allocation.kind} memory of {allocation.size} bytes at {allocation.address:#x}"
+    note = f"bytes {start} to {end - 1} of {of}\n    {where}\n    {why}"
+    return Finding(
+        kind=STREAM,
+        what=what,
+        place=mine.place(number),
+        block=None,
+        thread=None,
+        count=1,
+        running=1,
+        address=allocation.address + start,
+        size=end - start,
+        note=note,
+        other=OtherAccess(other.place(its), other.verb, None, None),
+    )
+
+
+def _caller(call: CallSite) -> str:
+    return f"{call.function}, {call.shown}" if call.file else call.function or "the program"

@@ -1,0 +1,37 @@
+"""Races between streams and between nodes of graphs: each mistake beside its correct twin."""
+
+from __future__ import annotations
+
+import pytest
+
+from .checked.streams import PROGRAMS, all_reports
+
+
+@pytest.fixture(scope="module")
+def reports(nvrtc: object) -> dict[str, tuple[list[str], list[str]]]:
+    """What is found in each program, and in its twin."""
+    return all_reports()
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_mistake(reports: dict[str, tuple[list[str], list[str]]], name: str) -> None:
+    _, what, other = PROGRAMS[name]
+    first, *_ = reports[name][0]
+    assert first.startswith("Race between ")
+    assert what in first.partition("\n")[0]
+    assert other in first
+    assert "orders the two" in first or "order the two nodes" in first
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_its_correct_twin(reports: dict[str, tuple[list[str], list[str]]], name: str) -> None:
+    assert reports[name][1] == []
+
+
+def test_a_report_names_both_operations(reports: dict[str, tuple[list[str], list[str]]]) -> None:
+    """The instruction of the kernel, the call of the copy, and the lines of the program that made them."""
+    (report,) = reports["upload"][0]
+    assert "in move, program.cu:6, PTX line" in report
+    assert "the other is a write in cuMemcpyHtoDAsync, " in report
+    assert report.count("checked/streams.py:") == 3
+    assert "bytes 0 to 255 of device memory of 256 bytes" in report
