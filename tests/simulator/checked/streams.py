@@ -194,6 +194,7 @@ def waits_for_a_value(s: Streams, right: bool) -> None:
     if not right:
         s.c.cuStreamWriteValue32(s.first, word, 1, 0)
         s.c.cuStreamWaitValue32(s.second, word, 1, 0)
+        s.c.cuStreamSynchronize(s.second)  # the wait is over before the kernel may be done
         s.launch(s.second, "move", s.y, s.x)
         s.launch(s.first, "put", s.x, 1)
     else:
@@ -270,7 +271,7 @@ PROGRAMS: dict[str, tuple[Callable[[Streams, bool], None], str, str]] = {
         (upload, "read after write", "cuMemcpyHtoDAsync"),
         (staging, "read after write", "cuMemcpyDtoHAsync"),
         (rows, "write after write", "cuMemsetD2D8Async"),
-        (default_stream, "write after write", "put"),
+        (default_stream, "read after write", "put"),
         (default_stream_of_a_thread, "write after write", "put"),
         (synchronous_copy, "read after write", "cuMemcpyDtoH"),
         (host_waits_for_an_event, "read after write", "put"),
@@ -289,14 +290,14 @@ PROGRAMS: dict[str, tuple[Callable[[Streams, bool], None], str, str]] = {
 
 
 def reports(name: str, right: bool) -> list[str]:
-    """What the simulator finds in a program."""
+    """What the simulator finds in a program, in an order that is always the same."""
     from cudapy import simulator
 
     program, *_ = PROGRAMS[name]
     streams = Streams()
     program(streams, right)
     streams.c.cuCtxSynchronize()
-    found = [str(one) for one in simulator.findings(forget=True)]
+    found = sorted(str(one) for one in simulator.findings(forget=True))
     simulator.reset()
     return found
 
