@@ -181,7 +181,7 @@ def table() -> list[str]:
                 counts[kind][i] += bool(counted)
             if here or not right:
                 label = f"{name} (correct)" if right else name
-                rows.append(f"| {label} | {_short(here) or '-'} | not run |")
+                rows.append(f"| {label} | {here.rpartition(' of ')[0] or '-'} | not run |")
     summary = [f"| {kind} | {' | '.join(map(str, numbers))} |" for kind, numbers in counts.items()]
     heads = (
         ("kernels", "count", "simulator", "compute-sanitizer"),
