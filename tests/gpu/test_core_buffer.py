@@ -123,6 +123,14 @@ def test_upload_and_download(device, stream) -> None:
     assert buffer.download(">u2", (2, 1)).tolist() == [[1], [0x203]]
 
 
+def test_upload_waits_for_the_default_stream(device, code) -> None:
+    """Of which a stream that does not block knows nothing."""
+    spin(code, device.default_stream, 20)
+    buffer = device.upload(np.arange(4, dtype=np.uint8))
+    assert driver.cuStreamQuery(device.default_stream.handle) == (driver.CUresult.CUDA_SUCCESS,)
+    assert buffer.download(np.uint8, stream=device.create_stream()).tolist() == [0, 1, 2, 3]
+
+
 def test_download_waits_for_the_stream_of_the_buffer(device, stream, code) -> None:
     """Of which the default stream knows nothing: it does not block."""
     buffer = device.upload(np.zeros(4, np.uint8), stream)

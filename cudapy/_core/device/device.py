@@ -359,8 +359,9 @@ class Device:
         return self.memory_resource.allocate(size, stream=None)
 
     def upload(self, array: Any, stream: Stream | IsStreamType | None = None) -> Buffer:
-        """Allocate a Buffer of the size of `array`, and copy it there in `stream` (None: the default stream).
+        """Allocate a Buffer of the size of `array`, and copy it there in `stream`.
 
+        stream: None for the default stream, which is waited for: others may use the Buffer at once.
         array: a host array (numpy, bytes), whose elements arrive in C order; one with another order is copied
         first. It is kept alive until the copy is done. `Buffer.download` is the way back. Raises TypeError
         for what is not an array, such as a list. Source: cuMemAllocFromPoolAsync, cuMemcpyHtoDAsync.
@@ -376,6 +377,8 @@ class Device:
         buffer = self.allocate(size, stream)
         try:
             buffer.copy_from(host, stream=stream)
+            if stream is None:
+                self.default_stream.sync()
         except BaseException:
             buffer.close()
             raise
