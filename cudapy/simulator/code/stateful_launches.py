@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from typing import Any
 from weakref import WeakKeyDictionary
 
 from ..addresses import require
@@ -90,7 +89,8 @@ def cuLaunchGrid(f: int, grid_width: int, grid_height: int) -> None:
 def cuLaunchGridAsync(f: int, grid_width: int, grid_height: int, hStream: int) -> None:
     told = _of(f)
     data, size = ctypes.create_string_buffer(bytes(told.parameters), LARGEST), ctypes.c_size_t(told.size)
-    extra: Any = (ctypes.c_void_p * 5)(
+    extra = (ctypes.c_void_p * 5)(
         BUFFER_POINTER, ctypes.addressof(data), BUFFER_SIZE, ctypes.addressof(size), None
     )
-    queue_launch(hStream, f, (grid_width, grid_height, 1), told.block, told.shared, None, extra)
+    table = ctypes.cast(extra, ctypes.POINTER(ctypes.c_void_p))
+    queue_launch(hStream, f, (grid_width, grid_height, 1), told.block, told.shared, None, table)
