@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from .checked.streams import PROGRAMS, all_reports
+from .test_device import output
 
 
 @pytest.fixture(scope="module")
@@ -35,3 +36,27 @@ def test_a_report_names_both_operations(reports: dict[str, tuple[list[str], list
     assert "the other is a write in cuMemcpyHtoDAsync, " in report
     assert report.count("checked/streams.py:") == 3
     assert "bytes 0 to 255 of device memory of 256 bytes" in report
+
+
+SHARED = """
+import numpy as np
+from cudapy import driver, simulator
+simulator.enable(check_races=True, findings="record", reports=False)
+from cudapy.core import Device
+device = Device(0)
+device.set_current()
+one, other = device.create_stream(), device.create_stream()
+memory = driver.checked.cuMemAlloc(64)
+if SHARES:
+    driver.checked.cuIpcGetMemHandle(memory)
+for stream in one, other:
+    driver.checked.cuMemsetD8Async(memory, 1, 64, stream.handle)
+device.sync()
+print(len(simulator.findings()))
+"""
+
+
+def test_other_processes_may_give_an_order() -> None:
+    """So nothing is reported once memory is shared with them."""
+    assert output(f"SHARES = False\n{SHARED}") == "1\n"
+    assert output(f"SHARES = True\n{SHARED}") == "0\n"

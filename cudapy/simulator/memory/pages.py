@@ -194,6 +194,7 @@ class Region:
 
     def ipc_handle(self, kind: bytes, size: int, device: int) -> bytes:
         """The handle by which another process finds the first `size` bytes of it."""
+        Sharing.is_shared = True
         file = self.file
         who = kind, os.getpid(), file.descriptor, file.inode
         return IPC_HANDLE.pack(*who, self.offset, size, self.whole, self.tag, device).ljust(
@@ -205,6 +206,12 @@ class Region:
         self.file.release(self)
 
 
+class Sharing:
+    """Whether this process and another one may have memory or events in common."""
+
+    is_shared = False
+
+
 class IpcHandle:
     """What `Region.ipc_handle` made, read in another process. Raises Refused for another `kind`."""
 
@@ -213,6 +220,7 @@ class IpcHandle:
         self.offset, self.size, self.whole, self.tag, self.device = place
         if magic.rstrip(b"\0") != kind:
             raise invalid("the handle is of nothing that the simulator shares")
+        Sharing.is_shared = True
         if self.whole % PAGE or not 0 < self.size <= self.whole - TAG.size or self.offset < 0:
             raise invalid("the handle is damaged: its memory cannot have such a size")
 

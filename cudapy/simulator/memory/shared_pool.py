@@ -16,7 +16,7 @@ from ..refused import invalid, unsupported
 from ..streams.stream import Stream
 from ..streams.work import guard
 from .allocations import Block, blocks, table
-from .pages import IS_SUPPORTED, IpcHandle, Mapping
+from .pages import IS_SUPPORTED, IpcHandle, Mapping, Sharing
 from .pool import FILE, Pool
 from .pool_memory import Free
 
@@ -82,6 +82,7 @@ def cuMemPoolExportToShareableHandle(handle_out: int | None, pool: int, handleTy
     file = _pool(pool).file
     if file is None or handleType != FILE or flags or not handle_out:
         raise invalid("the pool was not made to be shared as a file descriptor, or flags is not 0")
+    Sharing.is_shared = True
     ctypes.c_int.from_address(handle_out).value = os.dup(file.descriptor)
 
 
@@ -89,6 +90,7 @@ def cuMemPoolExportToShareableHandle(handle_out: int | None, pool: int, handleTy
 def cuMemPoolImportFromShareableHandle(handle: int | None, handleType: int, flags: int) -> int:
     if handleType != FILE or flags or not IS_SUPPORTED:
         raise unsupported("the simulator shares pools as file descriptors alone, on Linux")
+    Sharing.is_shared = True
     return ImportedPool(handle or 0).handle
 
 

@@ -24,7 +24,7 @@ from ..refused import Refused, invalid, unsupported
 from ..streams.operations import needed
 from ..streams.work import guard
 from .allocations import LARGEST, Block, blocks, table
-from .pages import IS_SUPPORTED, blank, map_file, unnamed_file
+from .pages import IS_SUPPORTED, Sharing, blank, map_file, unnamed_file
 
 if TYPE_CHECKING:
     from ..engine import Member
@@ -285,6 +285,7 @@ def cuMemExportToShareableHandle(
         raise unsupported("the simulator shares no multicast objects with other processes")
     if handleType != FILE or not int(physical.properties.requestedHandleTypes) & FILE or flags:
         raise invalid("the allocation was not made to be shared as a file descriptor")
+    Sharing.is_shared = True
     ctypes.c_int.from_address(shareableHandle or 0).value = os.dup(physical.file)
 
 
@@ -301,4 +302,5 @@ def cuMemImportFromShareableHandle(osHandle: int | None, shHandleType: int) -> i
         type=CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED, requestedHandleTypes=FILE
     )
     properties.location.type = CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+    Sharing.is_shared = True
     return Physical(size, properties, file, is_imported=True).handle
