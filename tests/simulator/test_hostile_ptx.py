@@ -55,6 +55,7 @@ REFUSED = {
     "vectors in vectors": (kernel(".reg .b32 %r<3>; mov.b64 {{%r1, %r1}, %r2}, %r1;"), "k has no end|what"),
     "bars": (kernel(f".reg .pred %p<3>; setp.eq.u32 {'|'.join(['%p1'] * 9999)}, 1, 1;"), "what is the"),
     "no operand": (kernel("bra ;"), "no such label"),
+    "no table": (kernel("brx.idx ;"), "no such label"),
     "no label": (kernel(".callprototype _ (.param .b32 x);"), "a label is expected before it"),
     "no callee": (kernel("call nobody, ();"), "k calls nobody, which the module does not have"),
     "an alias of nothing": (f"{HEAD}.func b();\n.alias a, b;", "a is an alias of b, which the module"),

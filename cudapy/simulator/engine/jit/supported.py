@@ -43,7 +43,8 @@ def is_supported(
     if rule.convergence_mask and instruction.guard is not None:
         return False
     if rule.ends_block:
-        return rule.name == "bra" or (rule.name == "brx" and _is_word(instruction.operands[0], function))
+        first = next(iter(instruction.operands), None)
+        return rule.name == "bra" or (rule.name == "brx" and _is_word(first, function))
     if any(isinstance(one, Symbol) for one in _parts(instruction.operands)):
         return _is_supported(step, function, checks)
     key = (
@@ -60,7 +61,7 @@ def is_supported(
     return known
 
 
-def _is_word(operand: Operand, function: FunctionCompiler) -> bool:
+def _is_word(operand: Operand | None, function: FunctionCompiler) -> bool:
     """Whether an operand is a register of 32 bits."""
     kind = function.registers.get(operand.name) if isinstance(operand, Register) else None
     return kind is not None and kind.size == 4
