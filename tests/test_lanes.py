@@ -392,15 +392,19 @@ def test_references_of_all_constants(d: ModuleType, stub: Stub) -> None:
     kept = sys.modules[d.__name__.replace("driver", "_ffi.lanes")]._kept
     objects = [*{id(obj): obj for obj in [*kept, *given]}.values()]
     assert any(obj is d.CUresult(0) for obj in objects)
-    before, blocks = [*map(sys.getrefcount, objects)], sys.getallocatedblocks()
-    for function, arguments in functions:
-        for stub.status in (0, FAILURE):
-            count(function, arguments, calls)
-    after = [*map(sys.getrefcount, objects)]
-    changed = [(obj, b, a) for obj, b, a in zip(objects, before, after, strict=True) if abs(a - b) > 40]
-    assert not changed
-    lost = sys.getallocatedblocks() - blocks
-    assert abs(lost) < 1000, lost
+    lost: list[int] = []
+    while len(lost) < 3 and not (lost and abs(lost[-1]) < 1000):  # other threads allocate, too: now and then
+        gc.collect()
+        before, blocks = [*map(sys.getrefcount, objects)], sys.getallocatedblocks()
+        for function, arguments in functions:
+            for stub.status in (0, FAILURE):
+                count(function, arguments, calls)
+        after = [*map(sys.getrefcount, objects)]
+        changed = [(obj, b, a) for obj, b, a in zip(objects, before, after, strict=True) if abs(a - b) > 40]
+        assert not changed
+        gc.collect()
+        lost.append(sys.getallocatedblocks() - blocks)
+    assert abs(lost[-1]) < 1000, lost
 
 
 @needs_lanes
