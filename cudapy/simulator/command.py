@@ -59,6 +59,9 @@ def main(arguments: list[str]) -> None:
         return
     count = asked.pop("explore", None)
     if count is not None:
+        for name in ("schedule", "json"):
+            if name in asked:
+                program.fail(f"{USAGE}--explore has its own --{name}")
         _explore(given[: len(given) - len(arguments)], arguments, count)
     leaks_fail = True
     checks, code, path = (asked.pop(name, None) for name in ("check", "error_exitcode", "json"))

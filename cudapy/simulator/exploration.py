@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -56,11 +57,12 @@ class Exploration:
             return f"the same in each of {self.runs} runs"
         lines = [f"the order of threads decides: the schedule {self.schedule!r} makes a difference"]
         one, other = (getattr(each, "value", None) for each in (self.observed, self.expected))
-        if isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and one.shape == other.shape:
+        if isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and _are_alike(one, other):
             places = np.argwhere(_bits(one) != _bits(other))
-            first = tuple(map(int, places[0])) if len(places) else ()
-            what = f"    {len(places)} of {one.size} elements differ"
-            lines.append(f"{what}, the first at {list(first)}: {one[first]}, not {other[first]}")
+            if len(places):
+                first = tuple(map(int, places[0]))
+                what = f"    {len(places)} of {one.size} elements differ"
+                lines.append(f"{what}, the first at {list(first)}: {one[first]}, not {other[first]}")
             lines += [f"    {text}" for text in self.observed.findings if text not in self.expected.findings]
         else:
             lines += ["with it", _shown(self.observed), "without it", _shown(self.expected)]
@@ -68,6 +70,10 @@ class Exploration:
         lines.append(f"one warp ran at a time, {_ORDERS[policy]}")
         lines += [f"    {warp} waited before {line}" for warp, line in self.delays.items()]
         return "\n".join(lines)
+
+
+def _are_alike(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> bool:
+    return (one.dtype, one.shape) == (other.dtype, other.shape)
 
 
 def _bits(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -157,7 +163,7 @@ def _same(one: Any, other: Any) -> bool:
     """Whether two results are equal: arrays by their bits, sequences and dicts by their items."""
     if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
         one, other = np.asarray(one), np.asarray(other)
-        return (one.dtype, one.shape, one.tobytes()) == (other.dtype, other.shape, other.tobytes())
+        return _are_alike(one, other) and one.tobytes() == other.tobytes()
     if isinstance(one, Exception):
         return type(one) is type(other) and _without_addresses(str(one)) == _without_addresses(str(other))
     if isinstance(one, (tuple, list)) and type(one) is type(other):
@@ -250,6 +256,7 @@ def explore_command(arguments: list[str], count: int, *, say: Callable[[str], ob
                 if os.path.exists(path):
                     os.remove(path)
             environment = {**os.environ, SCHEDULE_LOG: log}
+            environment.pop(variable("schedule"), None)
             command = [sys.executable, "-m", __package__, "--json", findings, "--error-exitcode", "0"]
             if schedule is not None:
                 environment[variable("schedule")] = str(schedule)
@@ -270,8 +277,8 @@ def explore_command(arguments: list[str], count: int, *, say: Callable[[str], ob
         explored = _explored(run, schedules(count))
     say(str(explored))
     if explored.schedule is not None:
-        text = json.dumps(explored.schedule)
-        say(f"to see it again: python -m {__package__} --schedule {text} {' '.join(arguments)}")
+        command = ["python", "-m", str(__package__), "--schedule", explored.schedule, *arguments]
+        say(f"to see it again: {shlex.join(command)}")
     return explored.schedule is not None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -212,14 +213,26 @@ print(simulator.explore(lambda: program("count"), 1).schedule)
 
 def test_a_program_is_explored(tmp_path: Path) -> None:
     """And what is said to run it again in that order does."""
-    file = tmp_path / "program.py"
+    file = tmp_path / "a program.py"
     file.write_text(f"PTX = {SHIFT.encode()!r}\n{PROGRAM}\nprint(program(sys.argv[1])[31])\n")
     options = ["-m", "cudapy.simulator", "--explore", "2", "--devices", "1", str(file)]
     done = run_python(*options, "shift")
     assert (done.returncode, done.stdout) == (1, "32\n")
     assert "the schedule 'last' makes a difference" in done.stderr and "    33" in done.stderr
-    command = done.stderr.rpartition("to see it again: python ")[2].replace('"', "").split()
+    command = shlex.split(done.stderr.rpartition("to see it again: python ")[2])
     assert run_python(*command).stdout == "33\n"
     done = run_python(*options, "count")
     assert done.returncode == 0 and "the same in each of 3 runs" in done.stderr
     assert run_python("-m", "cudapy.simulator", "--explore", "0", str(file)).returncode == 2
+    for option in ("--schedule=last", "--json=findings"):  # of each run, which would not be the order's then
+        done = run_python("-m", "cudapy.simulator", "--explore", "2", option, str(file))
+        assert done.returncode == 2 and "--explore has its own" in done.stderr
+
+
+def test_arrays_that_are_equal_have_no_place_where_they_differ() -> None:
+    value = np.arange(3)
+    outcomes = (exploration.Outcome(value, findings) for findings in (["before"], ["before", "a race"]))
+    text = str(exploration.Exploration(2, "last", *outcomes))
+    assert "differ" not in text.partition("\n")[2] and "\n    a race\n" in text and "    before" not in text
+    short, long = (exploration.Outcome(value.astype(kind), []) for kind in ("i4", "i8"))
+    assert short != long and "with it" in str(exploration.Exploration(2, "last", short, long))
