@@ -5,11 +5,16 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-from ..addresses import gathered, pointed, require
+from ..addresses import Pointer, gathered, pointed, require
 from ..refused import Refused, invalid
 from .module import Function
 
 BUFFER_POINTER, BUFFER_SIZE = 1, 2  # CU_LAUNCH_PARAM_BUFFER_POINTER, CU_LAUNCH_PARAM_BUFFER_SIZE
+
+
+def pointers(address: int | None) -> Pointer | None:
+    """`kernelParams` or `extra` of `pack`, by the address of the table; None for NULL."""
+    return ctypes.cast(address, ctypes.POINTER(ctypes.c_void_p)) if address else None
 
 
 def pack(kernel: Function, kernelParams: Any, extra: Any) -> bytes:

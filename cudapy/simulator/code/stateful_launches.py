@@ -10,7 +10,7 @@ from ..addresses import require
 from ..handles import find
 from ..library import provides
 from ..refused import invalid
-from .launch_parameters import BUFFER_POINTER, BUFFER_SIZE
+from .launch_parameters import BUFFER_POINTER, BUFFER_SIZE, pointers
 from .launching import queue_launch
 from .module import Function
 
@@ -92,5 +92,5 @@ def cuLaunchGridAsync(f: int, grid_width: int, grid_height: int, hStream: int) -
     extra = (ctypes.c_void_p * 5)(
         BUFFER_POINTER, ctypes.addressof(data), BUFFER_SIZE, ctypes.addressof(size), None
     )
-    table = ctypes.cast(extra, ctypes.POINTER(ctypes.c_void_p))
+    table = pointers(ctypes.addressof(extra))
     queue_launch(hStream, f, (grid_width, grid_height, 1), told.block, told.shared, None, table)

@@ -9,7 +9,7 @@ from ..._types.driver.enums import CUgraphNodeType as Type
 from ..._types.driver.structs import CUstreamBatchMemOpParams
 from ..addresses import require_lists
 from ..code.kernel_library import function
-from ..code.launch_parameters import pack
+from ..code.launch_parameters import pack, pointers
 from ..code.launching import KernelLaunch
 from ..devices.context import given
 from ..handles import find
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
         CUDA_MEMSET_NODE_PARAMS_v2,
         CUgraphNodeParams,
     )
-    from ..addresses import Pointer
 
     KernelParams: TypeAlias = CUDA_KERNEL_NODE_PARAMS | CUDA_KERNEL_NODE_PARAMS_v3
     FillParams: TypeAlias = CUDA_MEMSET_NODE_PARAMS | CUDA_MEMSET_NODE_PARAMS_v2
@@ -63,10 +62,6 @@ def kernel_of(params: KernelParams) -> KernelLaunch:
     )
     launch.place = context or launch.place
     return launch
-
-
-def pointers(address: int | None) -> Pointer | None:
-    return ctypes.cast(address, ctypes.POINTER(ctypes.c_void_p)) if address else None
 
 
 def fill_of(params: FillParams) -> Fill:

@@ -21,12 +21,12 @@ from ..._types.runtime.structs import (
 from ..addresses import Pointer
 from ..code.function import get, put
 from ..code.kernel_library import function
-from ..code.launch_parameters import pack
+from ..code.launch_parameters import pack, pointers
 from ..code.launching import ImpossibleConfiguration, KernelLaunch, attributes_of, submit
 from ..devices.context import current
 from ..graphs import nodes
 from ..graphs.conditional import Conditional
-from ..graphs.node_params import any_of, fill_of, pointers
+from ..graphs.node_params import any_of, fill_of
 from ..library import provides
 from ..memory.copies import ARRAY, HOST, Copy
 from ..refused import Refused
