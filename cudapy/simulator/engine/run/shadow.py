@@ -74,15 +74,21 @@ class Record:
 
     def runs(self) -> tuple[I64, I64, I64]:
         """Stretches of parts that one site has accessed: where they begin and end, and the sites."""
-        rows = np.flatnonzero(self._rows[:, 0])
-        is_open = (self._rows[rows, 0] == OPEN)[:, None]
-        touched = ~is_open | (self._epoch[rows] != 0)
-        sites = np.where(is_open, self._site[rows], self._rows[rows, 1:].view(np.int64))[touched]
-        places = (rows[:, None] * ROW + np.arange(ROW))[touched]
-        ends = np.flatnonzero((np.diff(places) != 1) | (np.diff(sites) != 0)) + 1
-        first = np.concatenate([[0], ends])[: len(places)]
-        last = np.concatenate([ends, [len(places)]])[: len(places)] - 1
-        return places[first], places[last] + 1, sites[first]
+        rows, sites = self._rows[:, 0], self._rows[:, 1].view(np.int64)
+        keys = (sites + 1) * (rows != 0)  # 0: nobody has accessed it
+        opened = np.flatnonzero(rows == OPEN)
+        own = (self._site[opened] + 1) * (self._epoch[opened] != 0)
+        last = keys.copy() if len(opened) else keys
+        keys[opened], last[opened] = own[:, :1].T, own[:, -1:].T
+        row, place = np.nonzero(own[:, 1:] != own[:, :-1])
+        whole = np.concatenate([[0], np.flatnonzero(keys[1:] != last[:-1]) + 1])[: len(keys)]
+        starts = np.concatenate([whole * ROW, opened[row] * ROW + place + 1])
+        found = np.concatenate([keys[whole], own[row, place + 1]])
+        order = np.argsort(starts, kind="stable")
+        starts, found = starts[order], found[order]
+        ends = np.append(starts[1:], len(keys) * ROW)
+        touched = found != 0
+        return starts[touched], ends[touched], found[touched] - 1
 
     def set(self, places: I64, threads: I64, time: int, site: int) -> None:
         """The last of several accesses to a place stays."""
