@@ -202,6 +202,15 @@ class _Words:
 # -- Executable memory -----------------------------------------------------------------------------------
 
 
+_NOP = b"\x90"
+
+
+def _numbers(first: int, step: int) -> memoryview:
+    """A number of four bytes for each stub of a page."""
+    numbers = range(first, first + step * STUBS, step)
+    return memoryview(struct.pack(f"{STUBS}i", *numbers)).cast("i")
+
+
 class _Block:
     """A page with a routine, one of stubs, both executable, and one of words: never unmapped."""
 
@@ -215,13 +224,11 @@ class _Block:
             raise NoLanes("there is no memory for machine code")
         data = 2 * PAGE
         first = data + 8 * len(CONTEXT)
-        code = bytearray(routine.ljust(PAGE, b"\xcc"))
-        for i in range(STUBS):
-            code += prologue
-            code += b"\x48\x8b\x05" + (first + 8 * i - len(code) - 7).to_bytes(4, "little")  # mov RAX, [..]
-            code += b"\xe9" + (-len(code) - 5).to_bytes(4, "little", signed=True)  # jmp to the routine
-            code = code.ljust(PAGE + STUB * (i + 1), b"\xcc")
-        ctypes.memmove(start, bytes(code), len(code))
+        code = _NOP + b"\x48\x8b\x05...." + prologue.ljust(3, _NOP) + b"\xe9...."  # mov RAX, [..]; jmp
+        stubs = memoryview(bytearray(code * STUBS)).cast("i")
+        stubs[1::4] = _numbers(first - PAGE - 8, 8 - STUB)
+        stubs[3::4] = _numbers(-PAGE - STUB, -STUB)
+        ctypes.memmove(start, routine.ljust(PAGE, b"\xcc") + bytes(stubs), 2 * PAGE)
         ctypes.memmove(
             start + data,
             struct.pack(f"{len(CONTEXT)}Q", *[context[name] for name in CONTEXT]),
