@@ -76,6 +76,22 @@ def test_no_step_of_python(launches, stream, size, value, expected) -> None:
 
 
 @needs_lanes
+def test_python_is_written_for_what_the_lane_leaves_to_it(launches, stream, monkeypatch) -> None:
+    written = []
+    general = launch_module.Writer.general
+    monkeypatch.setattr(launch_module.Writer, "general", lambda w: written.append(w.types) or general(w))
+    k = kernel(launches, 8)
+    for value in (1, 2.0, 3):  # each of them the first of its type, or with another lane before it
+        launch(stream, CONFIG, k, value)
+        assert len(launches) == 1 and len(launches.pop()[2][0]) == 8
+    assert not written
+    with pytest.raises(OverflowError):
+        launch(stream, CONFIG, k, 2**80)
+    launch(stream, CONFIG, k, -(2**63))
+    assert written == [(int,)] and launches.pop()[2] == [struct.pack("q", -(2**63))]
+
+
+@needs_lanes
 def test_other_streams_configs_and_values(launches) -> None:
     """What a launch takes besides the types is read each time."""
     first = Stream.from_handle(0x60)

@@ -1,8 +1,9 @@
 """launch: the hot path.
 
-The first launch of a kernel with arguments of certain types writes a function for exactly these types, in
-which every argument is one expression, one `struct` call packs them all, and one foreign call starts the
-kernel. Later launches with the same types go straight there.
+A kernel keeps what launches it with arguments of the types of its last launch: a fast lane (`launch_lane`),
+and a function for exactly these types, in which every argument is one expression, one `struct` call packs
+them all, and one foreign call starts the kernel. Where there is a lane the function is written for the first
+launch that this leaves to Python.
 """
 
 from __future__ import annotations
@@ -85,9 +86,28 @@ def dispatch(kernel: Kernel, stream: Any, config: Any, args: tuple[Any, ...]) ->
         run, lane = kernel._packers[types]
     except KeyError:
         writer = Writer(kernel, args)
-        run, lane = keep_packer(kernel, types, (writer.general(), _lane(writer, kernel, args)))
+        lane = _lane(writer, kernel, args)
+        run = writer.general() if lane is NO_LANE else _unwritten(writer, lane)
+        keep_packer(kernel, types, (run, lane))
     kernel._launch, kernel._lane = run, lane
-    run(kernel, stream, config, args)
+    if lane is NO_LANE:
+        run(kernel, stream, config, args)
+    else:
+        launch(stream, config, kernel, *args)
+
+
+def _unwritten(writer: Writer, lane: Any) -> Callable[..., None]:
+    """What stands for a function until a launch comes that the lane of these types leaves to Python."""
+
+    def first(kernel: Kernel, stream: Any, config: Any, args: tuple[Any, ...]) -> None:
+        if tuple(map(type, args)) != writer.types:
+            return dispatch(kernel, stream, config, args)
+        run = writer.general()
+        keep_packer(kernel, writer.types, (run, lane))
+        kernel._launch = run
+        return run(kernel, stream, config, args)  # type: ignore[no-any-return]
+
+    return first
 
 
 _has_lane: bool | None = None  # None: nobody has looked

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import functools
 import struct
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ..._ffi import lanes
 from ..._ffi.codes import SIGNED
@@ -159,18 +159,19 @@ def _arguments(
     return words
 
 
-class Graph(NamedTuple):
+class Graph:
     """What a prepared launch runs: an executable graph of one node, in a stream of a context.
 
     parameters: a CUDA_KERNEL_NODE_PARAMS, its bytes. looks: whether the current context has to be `context`.
     """
 
-    executable: int
-    node: int
-    parameters: bytes
-    stream: Stream
-    context: int
-    looks: bool
+    __slots__ = ("context", "executable", "looks", "node", "parameters", "stream")
+
+    def __init__(
+        self, executable: int, node: int, parameters: bytes, stream: Stream, context: int, looks: bool
+    ) -> None:  # no NamedTuple, which compiles a function when launches have their first
+        self.executable, self.node, self.parameters = executable, node, parameters
+        self.stream, self.context, self.looks = stream, context, looks
 
 
 def prepared_lane(
