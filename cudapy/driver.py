@@ -46,7 +46,7 @@ def _describe() -> str:
 
 
 _raiser = Raiser(meanings("CURESULT"))
-libcuda = Library(loader("cuda"), "CUresult", _describe, _raiser, suffixes)
+libcuda = Library(loader("cuda"), "CUresult", _describe, _raiser, suffixes, address="CUdeviceptr")
 _raiser.log = DriverLog(libcuda)
 if TYPE_CHECKING:
     checked = _checked

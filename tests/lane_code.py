@@ -17,9 +17,11 @@ from pathlib import Path
 
 from cudapy._ffi.lane_layout import CONTEXT, PAGE
 from cudapy._ffi.lane_types import (
+    ARRAY,
     BYTES,
     ENUM,
     INTEGER,
+    MOST_ITEMS,
     MOST_PARAMETERS,
     MOST_RESULTS,
     NARROW,
@@ -28,6 +30,7 @@ from cudapy._ffi.lane_types import (
     PLACE,
     RESULTS,
     SLOT,
+    VALUE,
 )
 from cudapy._ffi.lanes import ARGUMENT, FUNCTION, RESULT
 from cudapy.simulator.engine.assembler.x86_64 import (
@@ -56,9 +59,12 @@ WHERE = Path(__file__).parents[1] / "cudapy" / "_ffi" / "lane_code.py"
 IN_REGISTERS = (RDI, RSI, RDX, RCX, R8, R9)
 VALUES = 8 * (MOST_PARAMETERS - len(IN_REGISTERS))  # above what C finds on the stack
 CELLS = VALUES + 8 * MOST_PARAMETERS
-TEMPORARY, ALONE, LEFT = (At(RSP, 8 * i) for i in range(3))  # once C has returned
-COPY, HANDLE = (At(RSP, CELLS + 16 * MOST_RESULTS + 8 * i) for i in range(2))
-ROOM = (CELLS + 16 * MOST_RESULTS + 16) // 16 * 16 + 8  # with six registers and the return address: 16 bytes
+TEMPORARY, ALONE, LEFT = (At(RSP, 8 * i) for i in range(3))  # before and after the call of C
+OBJECTS = RESULTS.index("struct")  # and what follows: made before C is called
+MOST_CHARS = 1 << 16
+COPY, HANDLE, ITEMS_END = (At(RSP, CELLS + 16 * MOST_RESULTS + 8 * i) for i in range(3))
+ITEMS = CELLS + 16 * MOST_RESULTS + 24  # of arrays
+ROOM = (ITEMS + 8 * MOST_ITEMS) // 16 * 16 + 8  # with six registers and the return address: 16 bytes
 
 
 class Routine(LaneRoutine):
@@ -94,13 +100,17 @@ class Routine(LaneRoutine):
     def write(self) -> bytes:
         self.enter()
         self.arguments()
+        self.array()
+        self.by_value()
         self.measure()
         self.release()
         self.copy()
         self.cells()
+        self.objects()
         self.call_c()
         self.results()
         self.new_handle()
+        self.drop_objects()
         self.ends()
         return self.finish()
 
@@ -132,6 +142,8 @@ class Routine(LaneRoutine):
         self.load(R10, self.of_function("parts"))
         self.test(R10, R10)
         self.jump_if("e", "measure")
+        self.lea(RAX, At(RSP, ITEMS))
+        self.keep(ITEMS_END, RAX)
         self.label("argument")
         self.load(RSI, At(R9))
         self.load(RDI, At(RSI, 8))  # its type
@@ -147,6 +159,13 @@ class Routine(LaneRoutine):
         self.if_bit(RCX, NONE, "store")
         self.label("other")
         self.if_bit(RCX, OBJECT, "store")
+        self.if_bit(RCX, ARRAY, "array")
+        self.if_bit(RCX, INTEGER, "of another enum")
+        self.jump("slow")
+        self.label("of another enum")
+        self.load(RAX, At(RDI, 8))
+        self.word("cmp", RAX, self.shared("enum_type"))
+        self.jump_if("e", "digits")
         self.jump("slow")
 
         self.label("typed")
@@ -169,6 +188,7 @@ class Routine(LaneRoutine):
         self.load(RSI, At(RSI, 0, R11))
         self.word("mov", RDX, RSI)
         self.if_bit(RCX, PLACE, "store")
+        self.if_bit(RCX, VALUE, "by value")
         self.fetch(RDX, At(RSI), 4)
         self.if_bit(RCX, NARROW, "store")
         self.load(RDX, At(RSI))
@@ -201,13 +221,111 @@ class Routine(LaneRoutine):
         self.label("store")
         self.load(R11, slot)
         self.keep(At(RSP, VALUES, R11), RDX)
+        self.label("stored it")
         self.word("add", R9, At(R8, 8 * ARGUMENT.index("step")))
         self.number("add", R8, 8 * len(ARGUMENT))
         self.number("sub", R10, 1)
         self.jump_if("ne", "argument")
+        self.jump("measure")
+
+    def array(self) -> None:
+        """RSI: a list or tuple, RDI: its type. RDX: where the numbers and handles in it are for C, or 0.
+
+        R11: where the next one goes, RAX: how many are left, RSI where they are; RDI: one of them.
+        """
+        limit, element, width = (At(R8, 8 * ARGUMENT.index(name)) for name in ("limit", "inside", "width"))
+        self.label("array")
+        self.load(RAX, At(RSI, 16))
+        self.word("cmp", RDI, self.shared("tuple"))
+        self.jump_if("e", "tuple")
+        self.word("cmp", RDI, self.shared("list"))
+        self.jump_if("ne", "slow")
+        self.load(RSI, At(RSI, 24))
+        self.jump("items")
+        self.label("tuple")
+        self.word("add", RSI, self.shared("items_at"))
+        self.label("items")
+        self.set(RDX, 0)
+        self.test(RAX, RAX)
+        self.jump_if("e", "store")
+        self.number("cmp", RAX, MOST_ITEMS)
+        self.jump_if("a", "slow")
+        self.load(R11, ITEMS_END)
+        self.lea(RDX, At(R11, 0, RAX, 8))
+        self.lea(RDI, At(RSP, ITEMS + 8 * MOST_ITEMS))
+        self.word("cmp", RDX, RDI)
+        self.jump_if("a", "slow")
+        self.keep(ITEMS_END, RDX)
+        self.push(R11)
+        self.push(R10)  # neither of which calls that are left to Python need
+        self.label("element")
+        self.load(RDI, At(RSI))
+        self.load(R10, At(RDI, 8))
+        self.word("cmp", R10, self.shared("int"))
+        self.jump_if("e", "number")
+        self.word("cmp", R10, element)
+        self.jump_if("e", "handle")
+        self.load(R10, At(R10, 8))
+        self.word("cmp", R10, self.shared("enum_type"))
+        self.jump_if("ne", "no element")
+        self.label("number")
+        self.load(R10, self.shared("tag_at"))
+        self.load(RCX, At(RDI, 0, R10))
+        self.word("add", RDI, self.shared("digits_at"))
+        self.fetch(RDX, At(RDI), 4)
+        self.word("cmp", RCX, self.shared("one_digit"))
+        self.jump_if("e", "in limit")
+        self.word("cmp", RCX, self.shared("two_digits"))
+        self.jump_if("ne", "zero")
+        self.fetch(R10, At(RDI, 4), 4)
+        self.shift_word("shl", R10, 30)
+        self.word("or", RDX, R10)
+        self.jump("in limit")
+        self.label("zero")
+        self.set(RDX, 0)
+        self.word("cmp", RCX, self.shared("no_digits"))
+        self.jump_if("ne", "no element")
+        self.label("in limit")
+        self.word("cmp", RDX, limit)
+        self.jump_if("a", "no element")
+        self.jump("put")
+        self.label("handle")
+        self.load(R10, self.shared("storage_at"))
+        self.load(RDI, At(RDI, 0, R10))
+        self.load(RCX, width)
+        self.fetch(RDX, At(RDI), 4)
+        self.number("cmp", RCX, 4)
+        self.jump_if("e", "put")
+        self.load(RDX, At(RDI))
+        self.label("put")
+        self.keep(At(R11), RDX)  # of which the next one replaces the half that is too much
+        self.word("add", R11, width)
+        self.number("add", RSI, 8)
+        self.number("sub", RAX, 1)
+        self.jump_if("ne", "element")
+        self.pop(R10)
+        self.pop(RDX)
+        self.jump("store")
+        self.label("no element")
+        self.number("add", RSP, 16)
+        self.jump("slow")
+
+    def by_value(self) -> None:
+        """RSI: a struct, which C finds in as many words as it has."""
+        self.label("by value")
+        self.load(RDI, At(R8, 8 * ARGUMENT.index("slot")))
+        self.lea(RDI, At(RSP, VALUES, RDI))
+        self.load(RDX, At(R8, 8 * ARGUMENT.index("width")))
+        self.label("part")
+        self.number("sub", RDX, 4)
+        self.fetch(RAX, At(RSI, 0, RDX), 4)
+        self.keep(At(RDI, 0, RDX), RAX, 4)
+        self.test(RDX, RDX)
+        self.jump_if("ne", "part")
+        self.jump("stored it")
 
     def measure(self) -> None:
-        """Bytes have as many as the call reads, which is known once all arguments are."""
+        """Bytes and arrays have as many as the call reads, which is known once all arguments are."""
         self.label("measure")
         self.load(RAX, self.of_function("sized"))
         self.test(RAX, RAX)
@@ -215,16 +333,26 @@ class Routine(LaneRoutine):
         self.load(R8, self.of_function("arguments"))
         self.word("mov", R9, R13)
         self.load(R10, self.of_function("parts"))
-        cls, size = (At(R8, 8 * ARGUMENT.index(name)) for name in ("class", "size"))
+        kind, cls, size, less = (
+            At(R8, 8 * ARGUMENT.index(name)) for name in ("kind", "class", "size", "less")
+        )
         self.label("measured")
         self.load(RSI, At(R9))
         self.load(RDI, At(RSI, 8))
         self.load(RCX, size)
         self.test(RCX, RCX)
         self.jump_if("e", "long enough")
-        self.word("cmp", RDI, cls)
-        self.jump_if("ne", "long enough")
         self.load(RDX, At(RSP, VALUES - 8, RCX))
+        self.word("sub", RDX, less)
+        self.jump_if("b", "long enough")
+        self.load(RCX, kind)
+        self.word("cmp", RDI, cls)
+        self.jump_if("e", "measure it")
+        self.word("cmp", RSI, self.shared("none"))
+        self.jump_if("e", "long enough")
+        self.if_bit(RCX, ARRAY, "measure it")
+        self.jump("long enough")
+        self.label("measure it")
         self.word("cmp", RDX, At(RSI, 16))
         self.jump_if("a", "slow")
         self.label("long enough")
@@ -364,17 +492,122 @@ class Routine(LaneRoutine):
         self.load(R9, self.of_function("outputs"))
         self.lea(RCX, At(RSP, CELLS))
         self.set(RAX, 0)
+        for i in range(MOST_RESULTS):
+            self.keep(At(RCX, 16 * i), RAX)
         self.label("cell")
         self.test(R8, R8)
         self.jump_if("e", "unlock")
-        self.keep(At(RCX), RAX)
+        self.load(RDX, At(R9, 8))
+        self.number("cmp", RDX, OBJECTS)
+        self.jump_if("ae", "object")
         self.keep(At(RCX, 8), RAX)
         self.load(R11, At(R9))
         self.keep(At(RSP, VALUES, R11), RCX)
+        self.label("next cell")
         self.number("add", RCX, 16)
         self.number("add", R9, 8 * len(RESULT))
         self.number("sub", R8, 1)
         self.jump("cell")
+
+    def objects(self) -> None:
+        """A result that is an object into which C writes: in its cell, RCX. R9: its RESULT, RDX: its kind."""
+        saved = (R8, TEMPORARY), (R9, ALONE), (RCX, LEFT)
+        value, template = (At(R9, 8 * i) for i in (2, 3))
+        self.label("object")
+        for register, place in saved:
+            self.keep(place, register)
+        self.number("cmp", RDX, RESULTS.index("chars"))
+        self.jump_if("e", "chars")
+        self.load(RDI, value)
+        self.load(RAX, template)
+        self.number("cmp", RDX, RESULTS.index("spare struct"))
+        self.jump_if("e", "spare")
+        self.load(RSI, self.shared("empty"))
+        self.set(RDX, 0)
+        self.call_at(RAX)  # tp_new
+        self.jump("made object")
+        self.label("spare")  # the last one of a list
+        self.load(RDX, At(RAX, 16))
+        self.set(RCX, 0)
+        self.test(RDX, RDX)
+        self.jump_if("e", "make spare")
+        self.number("sub", RDX, 1)
+        self.keep(At(RAX, 16), RDX)
+        self.load(RAX, At(RAX, 24))
+        self.load(RAX, At(RAX, 0, RDX, 8))
+        self.jump("made object")
+        self.label("make spare")
+        self.set(RSI, 0)
+        self.call_context("call")
+        self.label("made object")
+        self.load(R11, self.shared("storage_at"))
+        self.word("add", R11, RAX)
+        self.test(RAX, RAX)
+        self.jump_if("e", "not made")
+        self.load(R11, At(R11))
+        self.label("has object")
+        for register, place in saved:
+            self.load(register, place)
+        self.keep(At(RCX), RAX)
+        self.load(RDX, At(R9))
+        self.keep(At(RSP, VALUES, RDX), R11)
+        self.set(RAX, 0)
+        self.jump("next cell")
+        self.label("chars")  # the only result
+        self.load(RSI, template)
+        self.load(RSI, At(RSP, VALUES, RSI))
+        self.lea(RAX, At(RSI, -1))
+        self.number("cmp", RAX, MOST_CHARS)
+        self.jump_if("ae", "slow")
+        self.set(RDI, 0)
+        self.call_context("from_size")
+        self.test(RAX, RAX)
+        self.jump_if("e", "not made")
+        self.word("mov", RDX, RAX)
+        self.load(RCX, At(RAX, 16))
+        self.word("add", RAX, self.shared("bytes_at"))
+        self.word("mov", R11, RAX)
+        self.word("mov", RDI, RAX)
+        self.set(RAX, 0)
+        self.code += b"\xf3\xaa"  # rep stosb
+        self.word("mov", RAX, RDX)
+        self.jump("has object")
+        self.label("not made")
+        self.set(R13, 0)
+        self.jump("broken")
+
+    def drop_objects(self) -> None:
+        """A subroutine: the results that were made before C was called are no more."""
+        self.label("drop objects")
+        self.push(R12)
+        self.push(R15)
+        self.number("sub", RSP, 8)
+        self.load(R12, self.of_function("outputs"))
+        self.lea(R15, At(RSP, CELLS + 32))
+        self.load(RAX, self.of_function("results"))
+        self.keep(At(RSP), RAX)
+        self.label("drop one")
+        self.load(RAX, At(RSP))
+        self.test(RAX, RAX)
+        self.jump_if("e", "dropped")
+        self.number("sub", RAX, 1)
+        self.keep(At(RSP), RAX)
+        self.load(RCX, At(R12, 8))
+        self.number("cmp", RCX, OBJECTS)
+        self.jump_if("b", "no object")
+        self.load(RDI, At(R15))
+        self.set(RAX, 0)
+        self.keep(At(R15), RAX)
+        self.call_context("decref")
+        self.label("no object")
+        self.number("add", R12, 8 * len(RESULT))
+        self.number("add", R15, 16)
+        self.jump("drop one")
+        self.label("dropped")
+        self.number("add", RSP, 8)
+        self.pop(R15)
+        self.pop(R12)
+        self.ret()
 
     def call_c(self) -> None:
         """R14: the status."""
@@ -460,9 +693,11 @@ class Routine(LaneRoutine):
         self.label("item")
         kind, value = (At(R14, 8 * (1 + i)) for i in range(2))
         self.load(RCX, kind)
-        for name in RESULTS:
+        for name in RESULTS[:OBJECTS]:
             self.number("cmp", RCX, RESULTS.index(name))
             self.jump_if("e", name)
+        self.number("cmp", RCX, len(RESULTS))
+        self.jump_if("b", "was made before")
         self.code += b"\x0f\x0b"  # ud2: there is no other
 
         self.label("unsigned 4")
@@ -532,6 +767,12 @@ class Routine(LaneRoutine):
         self.jump("made")
         self.label("narrow")
         self.keep(At(R8), RCX, 4)
+        self.jump("made")
+
+        self.label("was made before")
+        self.load(RAX, At(R15))
+        self.set(RCX, 0)
+        self.keep(At(R15), RCX)
 
         self.label("made")
         self.test(RAX, RAX)
@@ -550,6 +791,7 @@ class Routine(LaneRoutine):
         self.load(R13, ALONE)
         self.jump("end")
         self.label("broken")
+        self.call("drop objects")
         self.word("mov", RDI, R13)
         self.set(R13, 0)
         self.test(RDI, RDI)
@@ -637,6 +879,7 @@ class Routine(LaneRoutine):
         self.load(RDI, COPY)
         self.call_context("decref")
         self.label("nothing made")
+        self.call("drop objects")
         self.word("mov", RDI, R14)
         self.call_context("from_signed")
         self.word("mov", R14, R13)

@@ -6,6 +6,7 @@ import contextlib
 import copy
 import cProfile
 import ctypes
+import enum
 import functools
 import gc
 import inspect
@@ -15,7 +16,7 @@ import random
 import subprocess
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -43,7 +44,7 @@ needs_lanes = pytest.mark.skipif(bool(lanes.why_not()), reason=f"no fast lane: {
 FAILURE = 999
 VALUES = int(os.environ.get("CUDAPY_LANE_VALUES", "2"))
 """How many other values are tried in the place of each argument, of some 40."""
-LEAST = {"driver": 280, "runtime-13": 170, "nvml": 60, "nccl": 10, "cufile": 0}
+LEAST = {"driver": 430, "runtime-13": 310, "nvml": 240, "nccl": 30, "cufile": 0}
 """How many functions of a library have a lane, at least. (A status of cuFile is a struct.)"""
 
 
@@ -66,7 +67,7 @@ def without_lane(function: Any) -> Any:
     else:
         function.__declaration__.install()
     twin = types.FunctionType(entries.python_of(function).__code__, function.__globals__, function.__name__)
-    twin.__kwdefaults__ = function.__kwdefaults__
+    twin.__kwdefaults__, twin.__defaults__ = function.__kwdefaults__, function.__defaults__
     return twin
 
 
@@ -120,14 +121,50 @@ def attempts(right: tuple[Any, ...], values: int) -> Iterator[tuple[Any, ...]]:
     yield right
     yield right[:-1]
     yield (*right, 0)
+    enums = enum_members()
     for place, value in enumerate(right):
-        others: list[Any] = [0, 1, 2**30 - 1, 2**30, 2**31 - 1, 2**60 - 1, 2**60, 2**64 - 1, *BAD.values()]
+        others: list[Any] = [
+            0,
+            1,
+            2**30 - 1,
+            2**30,
+            2**31 - 1,
+            2**60 - 1,
+            2**60,
+            2**64 - 1,
+            *BAD.values(),
+            *enums,
+        ]
         if isinstance(value, int):
             others += [type("Int", (int,), {})(7), int(value), type(value)(0), type(value)(1)]
+        if isinstance(value, (list, tuple)):
+            others += arrays(value)
         if isinstance(value, Handle):
             others += [type(value)(0), type("Derived", (type(value),), {})(7)]
         for other in random.Random(repr((len(right), place))).sample(others, min(values, len(others))):
             yield (*right[:place], other, *right[place + 1 :])
+
+
+def enum_members() -> list[Any]:
+    """Members of enums that are not those of the parameter, one of them negative, one of Python's."""
+    return [driver.CUmemorytype(2), driver.CUresult(0), driver.CUresult(-1), Own.ONE]
+
+
+class Own(enum.IntEnum):
+    ONE = 1
+
+
+def arrays(items: Sequence[Any]) -> Iterator[Any]:
+    """What a list of arguments may be as well, and what is wrong."""
+    first = items[0] if items else 0
+    yield from ([*items], (*items,), [*items, first], items[:-1], [], (), [None] * len(items), [*items] * 70)
+    for item in (7, 2**31, 2**32, 2**40, 2**64 - 1, 2**64, -1, True, None, "0", [], 0.5, *enum_members()):
+        yield [*items[:-1], item]
+        yield (item, *items[1:])
+    if isinstance(first, Handle):
+        yield [type(first)(5)] * len(items)
+        yield [type("Derived", (type(first),), {})(7)] * len(items)
+        yield first
 
 
 @needs_lanes
@@ -356,6 +393,7 @@ def test_references_of_all_constants(d: ModuleType, stub: Stub) -> None:
     calls = int(os.environ.get("CUDAPY_LANE_CALLS", "400"))
     stream, event, number = d.CUstream(5), d.CUevent(6), 1 << 45
     attribute, device, copied = d.CUdevice_attribute(16), d.CUdevice(0), d.CUDA_MEMCPY2D()
+    nodes = [d.CUgraphNode(5), number]
     image, few = b"x" * 64, ctypes.addressof(copied)
     kinds: dict[str, tuple[Any, ...]] = {
         "cuMemAlloc": (number,),
@@ -373,9 +411,21 @@ def test_references_of_all_constants(d: ModuleType, stub: Stub) -> None:
         "cuEventRecord": (event, None),
         "cuCtxSetCurrent": (None,),
         "cuFuncGetAttribute": (d.CUfunction_attribute(0), d.CUfunction(7)),
+        "cuDeviceGetName": (17, device),
+        "cuGraphAddEmptyNode": (None, nodes, 2),
+        "cuTensorMapEncodeTiled": (
+            attribute,
+            2,
+            d.CUdeviceptr(16),
+            (number, 2),
+            (16,),
+            [1, 2],
+            [2, 1],
+            *[0] * 4,
+        ),
     }
     functions = [(getattr(face, name), given) for name, given in kinds.items() for face in (d, d.checked)]
-    given = [stream, event, number, attribute, device, copied, image, few]
+    given = [stream, event, number, attribute, device, copied, image, few, nodes, *nodes]
 
     def count(function: Any, arguments: tuple[Any, ...], times: int) -> None:
         for start in range(0, times, 100):
@@ -387,8 +437,7 @@ def test_references_of_all_constants(d: ModuleType, stub: Stub) -> None:
     for function, arguments in functions:
         for stub.status in (0, FAILURE):
             count(function, arguments, 100)
-    without = {function.__name__ for function, _ in functions if not has_lane(function)}
-    assert without == {"cuDeviceGetUuid"}, without  # whose result is a struct: the same is asked of it
+    assert not {function.__name__ for function, _ in functions if not has_lane(function)}
     kept = sys.modules[d.__name__.replace("driver", "_ffi.lanes")]._kept
     objects = [*{id(obj): obj for obj in [*kept, *given]}.values()]
     assert any(obj is d.CUresult(0) for obj in objects)
@@ -451,8 +500,13 @@ def odd_values(d: ModuleType, chance: random.Random) -> list[Any]:
         b"a",
         bytearray(3),
     ]
-    enums = [d.CUresult(1), d.CUmemorytype(2), d.CUevent_flags(0)]
-    return [*numbers, *near, *handles, derived, *others, *enums, 0.5, "0", (), [], object, d.CUstream]
+    enums = [d.CUresult(1), d.CUmemorytype(2), d.CUevent_flags(0), d.CUresult(-3)]
+    single = [*numbers, *near, *handles, derived, *others, *enums, 0.5, "0", object, d.CUstream]
+    nodes = [*map(d.CUgraphNode, range(3)), *single]
+    lists = [
+        kind(chance.choices(nodes[:5], k=count)) for count in (0, 1, 2, 63, 64, 65) for kind in (list, tuple)
+    ]
+    return [*single, *lists, *([item] for item in chance.choices(nodes, k=10))]
 
 
 @needs_lanes
@@ -465,7 +519,8 @@ def test_odd_objects(d: ModuleType, stub: Stub) -> None:
     names = (
         "cuMemAlloc", "cuStreamQuery", "cuMemAllocAsync", "cuDeviceGetAttribute", "cuEventElapsedTime",
         "cuGetErrorString", "cuMemsetD8Async", "cuStreamWaitEvent", "cuMemFree", "cuModuleGetFunction",
-        "cuMemcpyDtoDAsync", "cuMemGetInfo", "cuFuncGetAttribute",
+        "cuMemcpyDtoDAsync", "cuMemGetInfo", "cuFuncGetAttribute", "cuGraphAddEmptyNode", "cuDeviceGetUuid",
+        "cuDeviceGetName",
     )  # fmt: skip
     functions = [getattr(face, name) for name in names for face in (d, d.checked)]
     values = odd_values(d, chance)

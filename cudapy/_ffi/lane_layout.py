@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import struct
 import sys
+
+from .enums import Enum
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,7 +17,7 @@ CONTEXT = (
     "int", "none", "monitors", "thread", "tracers_at", "code_at", "storage_at", "bytes_at", "tag_at",
     "digits_at", "no_digits", "one_digit", "two_digits", "items_at", "save_thread", "restore_thread",
     "incref", "decref", "tuple_new", "from_signed", "from_unsigned", "from_float", "from_text", "get_item",
-    "allocate", "call",
+    "allocate", "call", "empty", "from_size", "list", "tuple", "enum_type",
 )  # fmt: skip
 """The words that all functions share: objects, where objects have what, and functions of CPython's C API."""
 
@@ -167,6 +170,9 @@ def context() -> dict[str, int]:
     if ctypes.string_at(id(text) + bytes_at, len(text) + 1) != text + b"\0" or words(text)[2] != len(text):
         raise NoLanes("bytes do not look as expected")
     pair = (text, none)
+    more = [*pair, pair]
+    if words(more)[2] != 3 or ctypes.string_at(words(more)[3], 24) != struct.pack("3Q", *map(id, more)):
+        raise NoLanes("a list does not look as expected")
     items_at = tuple.__basicsize__
     if [ctypes.c_uint64.from_address(id(pair) + items_at + 8 * i).value for i in range(2)] != [
         *map(id, pair)
@@ -175,6 +181,10 @@ def context() -> dict[str, int]:
     return {
         "int": id(int),
         "none": id(None),
+        "empty": id(()),
+        "list": id(list),
+        "tuple": id(tuple),
+        "enum_type": id(type(Enum)),
         **_watchers(),
         "code_at": word_of(function, id(function.__code__), "the code of a function"),
         "storage_at": word_of(cell, ctypes.addressof(cell), "the storage of a ctypes object"),
@@ -191,6 +201,7 @@ def context() -> dict[str, int]:
         "tuple_new": _address("PyTuple_New"),
         "items_at": items_at,
         "from_float": _address("PyFloat_FromDouble"),
+        "from_size": _address("PyBytes_FromStringAndSize"),
         "from_text": _address("PyBytes_FromString"),
         "from_signed": _address("PyLong_FromLongLong"),
         "from_unsigned": _address("PyLong_FromUnsignedLongLong"),
@@ -198,6 +209,16 @@ def context() -> dict[str, int]:
         "allocate": _address("PyType_GenericAlloc"),
         "call": _address("PyObject_VectorcallDict"),
     }
+
+
+def new_of(cls: Any) -> int:
+    """The C function that makes an object of a class, called as (class, empty tuple, 0)."""
+    get = _api.PyType_GetSlot
+    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_int]
+    return int(get(cls, _TP_NEW) or 0)
+
+
+_TP_NEW = 65
 
 
 def slot_at(cls: type, name: str) -> int:

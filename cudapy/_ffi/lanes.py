@@ -27,12 +27,25 @@ from _thread import RLock
 from typing import NamedTuple
 
 from .._process import environment, forks
+from .enums import Enum
 from .handles import Handle, Thunk, entry, maker
 from .interrupts import finalizer
 from .lane_entries import Forwarder, Vectorcall, python_of
 from .lane_entries import called_for as called_for
-from .lane_layout import CONTEXT, PAGE, NoLanes, context, slot_at, words
-from .lane_types import BYTES, INTEGER, NONE, OBJECT, RESULTS, Argument, Result, described
+from .lane_layout import CONTEXT, PAGE, NoLanes, context, new_of, slot_at, words
+from .lane_types import (
+    ADDRESS,
+    ARRAY,
+    BYTES,
+    INTEGER,
+    NONE,
+    OBJECT,
+    RESULTS,
+    VALUE,
+    Argument,
+    Result,
+    described,
+)
 from .lazy_types import find
 from .parameters import c_name, public_name
 from .prototypes import symbol_of
@@ -137,13 +150,17 @@ def copied(template: object, slots: Sequence[str], number: str) -> Copied:
     )
 
 
-ARGUMENT = ("kind", "class", "limit", "slot", "inside", "size", "place", "step")
-"""The words of an Argument. slot, size: in bytes; step: how far the next object is."""
+ARGUMENT = ("kind", "class", "limit", "slot", "inside", "size", "place", "step", "width", "less")
+"""The words of an Argument. slot, size: in bytes; step: how far the next object is; inside: of an array, the
+class of its handles.
+"""
 RESULT = ("slot", "kind", "object", "template", "size")
-"""Fields of a Result. kind: an index of RESULTS; object: an enum's members, a handle's class; template: a
-null handle; size: of that.
+"""Fields of a Result. kind: an index of RESULTS; object: an enum's members, the class of a handle or struct;
+template: a null handle, what makes a struct, the list of spare ones, the slot of the number of chars. size:
+of a handle.
 """
 
+_BASES = ctypes.Structure, ctypes.Union
 _NEVER = (1 << 63) - 1  # a count that no call has
 _COUNT, _INPUTS, _C, _LOCKED, _CODE = map(FUNCTION.index, ("count", "inputs", "c", "locked", "code"))
 _lock = RLock()
@@ -341,21 +358,26 @@ class _Lanes:
         count, stays, in_c, is_sized, inputs = len(results), immortal, 0, 0, 0
         takes: list[int] = []
         for each in arguments:
-            cls = each.cls
+            cls, inside = 0 if each.cls is None else stays(each.cls), each.inside
+            if each.kind & ARRAY:
+                cls, inside = 0, cls
             takes += (
                 each.kind,
-                0 if cls is None else stays(cls),
+                cls,
                 each.limit,
                 8 * each.slot,
-                each.inside,
+                inside,
                 8 * each.size,
                 each.place,
                 8 * each.is_last,
+                each.width,
+                each.less,
             )
             inputs += each.is_last
             is_sized |= each.size
-            if each.slot > in_c and each.kind != OBJECT:
-                in_c = each.slot
+            last = each.slot + (each.width - 1) // 8 if each.kind == VALUE else each.slot
+            if last > in_c and each.kind != OBJECT:
+                in_c = last
         makes: list[int] = []
         for made in outputs:
             makes += made or ()
@@ -408,7 +430,11 @@ class _Lanes:
         """The words of a RESULT."""
         slot, kind, cls = 8 * result.slot, RESULTS.index(result.kind), result.cls
         if cls is None:
-            return slot, kind, 0, 0, 0
+            return slot, kind, 0, 8 * result.count, 0
+        if result.kind == "struct":
+            return slot, kind, immortal(cls), new_of(_BASES[issubclass(cls, ctypes.Union)]), 0
+        if result.kind == "spare struct":
+            return slot, kind, immortal(cls), immortal(cls._spare_), 0
         if result.kind == "enum":
             return slot, kind, immortal(cls._by_value), 0, 0
         if cls not in self._handles:
@@ -641,8 +667,15 @@ def _attach(
 
 def _as_passed(argument: Argument, value: Any) -> Any:
     """What the function's own code has made of an argument by the time that the call fails."""
-    if type(value) is int and argument.limit == 2**64 - 1 and argument.cls in (None, bytes):
-        is_address = argument.kind & NONE
-        return (ctypes.c_void_p.from_param(value) if value else None) if is_address else value
+    if argument.kind & ARRAY:
+        from .convert import array  # which few calls need, and fewer that fail
+
+        return array(value, argument.cls, None, "")
+    if argument.kind & ADDRESS:
+        if type(value) is int:
+            return ctypes.c_void_p.from_param(value) if value else None
+        return ctypes.c_void_p(int(value)) if isinstance(value, (Enum, Handle)) else value
+    if isinstance(value, Enum) and type(value) is not argument.cls:
+        value = int(value)
     is_handle = argument.cls is not None and issubclass(argument.cls, Handle)
     return argument.cls(value or 0) if is_handle and (value is None or type(value) is int) else value

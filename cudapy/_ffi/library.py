@@ -45,6 +45,7 @@ class Library:
     short: the status of a function whose array has too little room, which says how much it needs.
     pending: the status of a function whose work goes on: no failure, and the results are there.
     counted_as: whose releases `since` has.
+    address: the class of addresses of the device, if there is one.
     negative: makes the status of a negative number from a function that returns how many bytes there were.
     """
 
@@ -62,6 +63,7 @@ class Library:
         pending: int | None = None,
         counted_as: str = "CUDA",
         negative: Callable[[int], Any] | None = None,
+        address: str = "",
     ) -> None:
         self.load = load
         self.status = status
@@ -73,6 +75,7 @@ class Library:
         self.pending = pending
         self.counted_as = counted_as
         self.negative = negative
+        self.address = address
         self._found: dict[str, Any] = {}  # by symbol
         self._found_in = load
         self._bound: dict[str, tuple[dict[str, Any], tuple[Any, ...]]] = {}  # by name in the namespace

@@ -73,6 +73,8 @@ class _Declared:
         body["_anonymous_"] = anonymous
         body["_makers_"] = makers
         body["_alignment_"] = align
+        if align:
+            body["_spare_"] = []
         body.setdefault("__slots__", ())
         return super().__new__(meta, name, bases, body)  # type: ignore[call-arg]
 
@@ -105,6 +107,20 @@ class _Declared:
             setattr(cls, count, descriptor)
 
 
+def _more(cls: Any) -> Any:
+    """A struct of a class with an alignment. Others beside it are spare, if they are aligned there."""
+    size, alignment = ctypes.sizeof(cls), cls._alignment_
+    count = 1 if size % alignment else _TOGETHER
+    block = (ctypes.c_char * (count * size + alignment))()
+    structs = (cls * count).from_buffer(block, -ctypes.addressof(block) % alignment)
+    first, *rest = structs
+    cls._spare_ += rest
+    return first
+
+
+_TOGETHER = 32
+
+
 class StructType(_Declared, type(ctypes.Structure)):  # type: ignore[misc]
     """The type of struct classes."""
 
@@ -123,6 +139,8 @@ class Aggregate:
     _makers_: dict[str, Any]
     _alignment_: int
     _version_ = 0
+    _spare_: list[Any]
+    """Structs of a class with an alignment that nobody has had: made together, since one takes long."""
 
     if not TYPE_CHECKING:  # which take the class from __init__
 
@@ -130,8 +148,10 @@ class Aggregate:
             if _ptr:
                 return cls.from_address(_ptr)
             if cls._alignment_:
-                block = (ctypes.c_char * (ctypes.sizeof(cls) + cls._alignment_))()
-                return cls.from_buffer(block, -ctypes.addressof(block) % cls._alignment_)
+                try:
+                    return cls._spare_.pop()
+                except IndexError:
+                    return _more(cls)
             return super().__new__(cls)
 
     def __init__(self, _ptr: int = 0, **values: Any) -> None:
