@@ -119,7 +119,7 @@ def test_blocks_run(page: Path, tmp_path: Path) -> None:
 
 def same_everywhere(text: str) -> str:
     """Without addresses, lines of the program, and what a release of the compiler makes of a line."""
-    text = re.sub(r"(by \w+, )[^;\n]*:\d+", r"\1program.py:#", text)
+    text = re.sub(r"((?:by|allocated in) \w+, )[^;\n]*:\d+", r"\1program.py:#", text)
     text = re.sub(r"PTX line \d+: .*", "PTX line #", re.sub(r"0x[0-9a-f]+", "0x#", text))
     return re.sub(r"(in \w+, )\S*/", r"\1", text)  # the folder
 

@@ -33,6 +33,11 @@ class CallSite(NamedTuple):
     line: int
 
     @property
+    def place(self) -> fault.Place:
+        """As reports have it."""
+        return fault.Place("", self.function or "an operation", "", 0, self.file or None, self.line or None)
+
+    @property
     def shown(self) -> str:
         """The line as reports name it."""
         return f"{fault.relative(self.file)}:{self.line}"

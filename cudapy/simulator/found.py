@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Hashable
 from dataclasses import replace
@@ -9,7 +10,7 @@ from typing import Any
 
 from .._ffi.mangled import readable_in
 from . import record
-from .engine import CLASSES, Finding
+from .engine import CLASSES, AllocatedMemory, Finding, Value
 from .options import RAISE
 from .stderr import say
 
@@ -116,7 +117,7 @@ def as_json(finding: Finding) -> dict[str, object]:
         "class": finding.kind,
         "kernel": readable_in(place.kernel) or None,
         "function": readable_in(place.function),
-        "line": None if place.file is None else f"{place.shown_file}:{place.line}",
+        "line": place.shown_line,
         "inlined_from": place.inlined or None,
         "ptx_line": place.ptx_line or None,
         "instruction": place.instruction or None,
@@ -128,18 +129,37 @@ def as_json(finding: Finding) -> dict[str, object]:
     }
     if finding.address is not None:
         result |= {"address": finding.address, "size": finding.size}
+    if finding.verb:
+        result |= {"access": finding.verb, "value": _value(finding.value)}
+    if finding.allocation is not None:
+        result["allocation"] = _allocation(finding.allocation)
     if finding.note:
         result["note"] = finding.note
     if other is not None:
         result["other"] = {
             "access": other.verb,
             "function": readable_in(other.place.function),
-            "line": None if other.place.file is None else f"{other.place.shown_file}:{other.place.line}",
+            "line": other.place.shown_line,
             "ptx_line": other.place.ptx_line or None,
             "block": other.block,
             "thread": other.thread,
+            "value": _value(other.value),
         }
     return result
+
+
+def _allocation(memory: AllocatedMemory) -> dict[str, object]:
+    result: dict[str, object] = {"kind": memory.kind, "address": memory.address, "size": memory.size}
+    if memory.place is not None:
+        result |= {"function": memory.place.function, "line": memory.place.shown_line}
+    return result | ({"fate": memory.fate} if memory.fate else {})
+
+
+def _value(value: Value) -> object:
+    """Numbers as JSON has them, which knows no NaN and no infinity."""
+    if isinstance(value, tuple):
+        return [_value(one) for one in value]
+    return value if value is None or math.isfinite(value) else repr(value)
 
 
 def check_of(finding: Finding) -> str:

@@ -15,17 +15,16 @@ import re
 from collections import Counter
 from typing import Any, NamedTuple
 
+from .engine import classes
 from .stderr import say
 
 _NAME = "cudapy-findings"
 VARIABLE, LEAKS_VARIABLE = "CUDAPY_SIMULATOR_RECORD", "CUDAPY_SIMULATOR_RECORD_LEAKS"
 CHECKS = ("races", "uninitialized", "leaks")
 """What can be looked for beside faults."""
-FAULT, RACE, UNINITIALIZED, LEAK, REFUSAL = "fault", "race", "uninitialized", "leak", "refusal"
-_NAMES = {
+FAULT, LEAK, REFUSAL = "fault", "leak", "refusal"
+_NAMES = {name: (one.one, one.several) for name, one in classes.CLASSES.items()} | {
     FAULT: ("fault", "faults"),
-    RACE: ("race", "races"),
-    UNINITIALIZED: ("read of uninitialized memory", "reads of uninitialized memory"),
     LEAK: ("leak", "leaks"),
     REFUSAL: ("library that does not run on the simulator", "libraries that do not run on the simulator"),
 }
@@ -220,11 +219,11 @@ def recorded() -> Recorded:
 
 
 def summary(findings: list[dict[str, Any]], checks: tuple[str, ...], is_incomplete: bool = False) -> str:
-    """One line for people."""
+    """One line for people: how many there are of each class, and of what has none."""
     looked = ", ".join(("faults", *checks))
     if not findings:
         return f"no errors{' seen' if is_incomplete else ''} (checked: {looked})"
-    counts = Counter(finding["kind"] for finding in findings)
+    counts = Counter(finding.get("class", finding["kind"]) for finding in findings)
     leaked = sum(finding["bytes"] for finding in findings if finding["kind"] == LEAK)
     parts = [
         f"{count} {_NAMES[kind][count > 1]}{f' of {leaked} bytes' if kind == LEAK else ''}"

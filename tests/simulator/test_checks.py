@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from cudapy.simulator import found, record
+from cudapy.simulator.engine import CLASSES, Finding, Place
 from cudapy.simulator.streams import work
 
 from .test_shared import REPOSITORY, has_entry_point, pytestmark
@@ -161,6 +162,25 @@ def test_what_is_found(tmp_path: Path, what: str, kind: str, words: str) -> None
     assert one["kind"] == kind
     assert one["report"].startswith(one["message"])
     assert kind == "leak" or (one["kernel"] == what and one["ptx_line"] > 4 and "thread" in one["threads"])
+
+
+def test_values_and_allocations(tmp_path: Path) -> None:
+    """In reports and as data."""
+    call = f"program.py:{PROGRAM[: PROGRAM.index('driver.cuMemAlloc(4)')].count(chr(10)) + 1}"
+    (one,) = run(tmp_path, ["--check", "races"], "outside")[2]
+    address = one["address"] - 4
+    expected = {"kind": "device", "address": address, "size": 4, "function": "cuMemAlloc", "line": call}
+    assert one["allocation"] == expected
+    allocated = f"device memory of 4 bytes at {address:#x}, allocated in cuMemAlloc, {call}"
+    assert f"0 bytes past the end of {allocated}" in one["report"]
+    one, other = run(tmp_path, ["--check", "races"], "race")[2]
+    assert (one["access"], one["value"]) == ("write", 1)
+    assert (one["other"]["access"], one["other"]["value"]) == ("write", 0)
+    assert "writes 1; the other wrote 0\n" in one["report"]
+    assert "reads 63; the other wrote 63\n" in other["report"]
+    (leak,) = run(tmp_path, ["--check", "leaks"], "leak")[2]
+    assert (leak["function"], leak["line"]) == ("cuMemAlloc", call)
+    assert leak["message"].endswith(f", allocated in cuMemAlloc, {call}, were not freed")
 
 
 def test_what_nobody_waits_for_is_checked(tmp_path: Path) -> None:
@@ -439,6 +459,19 @@ def test_the_summary_counts() -> None:
     assert (
         record.summary(found, ("leaks",)) == "2 leaks of 6 bytes, 1 race, 2 faults (checked: faults, leaks)"
     )
+    found = [{"kind": "race", "class": kind} for kind in ("fence", "race", "fence", "stream", "barrier")]
+    words = "2 missing fences, 1 race, 1 race between streams, 1 misplaced barrier"
+    assert record.summary(found, ("races",)) == f"{words} (checked: faults, races)"
+    assert len({one.several for one in CLASSES.values()}) == len(CLASSES)
+
+
+def test_numbers_that_json_lacks() -> None:
+    place = Place("k", "k", "ld.global.v2.f32", 1)
+    values = float("nan"), 1.5
+    text = json.dumps(
+        found.as_json(Finding("race", "Race", place, None, None, 1, 1, verb="read", value=values))
+    )
+    assert json.loads(text, parse_constant=pytest.fail)["value"] == ["nan", 1.5]
 
 
 def test_a_fault_is_recorded_before_anybody_meets_it(monkeypatch: pytest.MonkeyPatch) -> None:

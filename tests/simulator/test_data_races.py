@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -58,6 +59,46 @@ def test_the_kernel_goes_on(machine: Machine) -> None:
         run(machine, "equal_values", 0, out)
     assert out.get()[0] == 31
     assert caught.value.report.count("Race in") == 1
+
+
+@pytest.mark.usefixtures("machine_code")
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("parity", "reads 32; the other wrote 32"),
+        ("blocks", "writes 1; the other wrote 0"),
+        ("vectors", "writes (0, 0, 0, 0); the other read (0, 0, 0, 0)"),
+        ("counter", "writes 1; the other read 0"),
+        ("atomic_and_plain", "reads 63; the other left 63"),
+        ("part_of_a_word", "reads 16777216\n"),  # the other wrote a byte of it
+    ],
+)
+def test_the_values(machine: Machine, name: str, words: str) -> None:
+    """What both accesses have read and written, as far as they are of the same bytes."""
+    with pytest.raises(Fault) as caught:
+        run(machine, name, 0)
+    assert f"\n    {words}" in caught.value.report
+
+
+def test_a_value_that_may_have_changed_since_is_not_told(machine: Machine) -> None:
+    source = r"""
+extern "C" __global__ void late(int *out)
+{
+    int i = threadIdx.x;
+    int seen = out[0];
+    if (i == 0) asm volatile("st.global.u32 [%0], 5;" :: "l"(out) : "memory");
+    if (i == 40) asm volatile("st.global.u32 [%0], 6;" :: "l"(out) : "memory");
+    out[64 + i] = seen;
+}
+"""
+    with pytest.raises(Fault) as caught:
+        machine.run(machine.load(source), "late", 1, 64, machine.zeros(1024, i32))
+    texts = [str(one) for one in caught.value.findings]
+    assert [re.findall("(?:writes|; the other).*", text) for text in texts] == [
+        ["writes 5; the other read 0"],
+        ["writes 6; the other wrote 5"],
+        ["writes 6"],
+    ]
 
 
 def test_order_that_batches_of_blocks_pass_on(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:

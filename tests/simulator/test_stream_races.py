@@ -34,8 +34,9 @@ def test_a_report_names_both_operations(reports: dict[str, tuple[list[str], list
     (report,) = reports["upload"][0]
     assert "in move, program.cu:6, PTX line" in report
     assert "the other is a write in cuMemcpyHtoDAsync, " in report
-    assert report.count("checked/streams.py:") == 3
+    assert report.count("checked/streams.py:") == 4
     assert "bytes 0 to 255 of device memory of 256 bytes" in report
+    assert "allocated in cuMemAlloc, " in report
 
 
 SHARED = """

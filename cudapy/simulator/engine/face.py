@@ -7,12 +7,12 @@ import numpy
 if int(numpy.__version__.partition(".")[0]) < 2:
     raise ImportError(f"the simulator needs NumPy 2 or newer, this is {numpy.__version__}")
 
-from . import back_ends, coverage, fault, schedule, settings
+from . import back_ends, classes, coverage, fault, schedule, settings
 from .aliases import U8, Array
 from .classes import CLASSES, STREAM
 from .coverage import Counts
 from .device import Answers, Device
-from .fault import Fault, Finding, OtherAccess, Place
+from .fault import AllocatedMemory, Fault, Finding, OtherAccess, Place, Value
 from .grids import launch
 from .idle_threads import IdleThreads
 from .memory import LAZY, POISON, QUARANTINE, UNDEFINED, Allocation, Member, Memory
@@ -34,6 +34,7 @@ __all__ = [
     "STREAM",
     "U8",
     "UNDEFINED",
+    "AllocatedMemory",
     "Allocation",
     "Answers",
     "Array",
@@ -56,7 +57,9 @@ __all__ = [
     "Surface",
     "TensorMap",
     "Texture",
+    "Value",
     "back_ends",
+    "classes",
     "coverage",
     "fault",
     "launch",

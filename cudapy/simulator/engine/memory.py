@@ -16,6 +16,7 @@ from . import settings as engine_settings
 
 if TYPE_CHECKING:
     from .aliases import I64, U8, U64, Array, DType
+    from .fault import Place
     from .settings import Settings
 
 LAZY = 64 << 20
@@ -45,6 +46,7 @@ class Allocation:
         "fate",
         "is_adopted",
         "kind",
+        "place",
         "reach",
         "size",
         "team",
@@ -65,6 +67,8 @@ class Allocation:
         """Whether kernels of a `Device.origin` may touch it; None: all may."""
         self.team: dict[int, Member] | None = None
         """Of multicast memory the devices whose memories it means, by their numbers."""
+        self.place: Place | None = None
+        """The call that allocated it, where a driver has told."""
         self.fate = "that was freed"
         """What became of it, for reports."""
         self._views: dict[DType, tuple[Array, int]] = {}
@@ -135,7 +139,7 @@ class Memory:
     def settings(self) -> Settings:
         return self._settings or engine_settings.current
 
-    def allocate(self, size: int, kind: str = "device", align: int = 256) -> int:
+    def allocate(self, size: int, kind: str = "device", align: int = 256, place: Place | None = None) -> int:
         """`size` fresh bytes at a multiple of `align`. Returns their address. They are filled with a pattern;
         from `LAZY` on they are zero, and the system gives them when they are touched.
 
@@ -147,7 +151,9 @@ class Memory:
         if size < LAZY:
             data.fill(POISON)
         address = int(block.ctypes.data) + start
-        self._add(Allocation(address, size, kind, data))
+        allocation = Allocation(address, size, kind, data)
+        allocation.place = place
+        self._add(allocation)
         return address
 
     def upload(self, array: Array) -> int:
@@ -178,16 +184,18 @@ class Memory:
         reach: Callable[[Any], bool] | None = None,
         team: dict[int, Member] | None = None,
         data: U8 | None = None,
+        place: Place | None = None,
     ) -> None:
         """Let kernels touch memory that somebody else owns, and keeps until `release`; `reach` says which.
         Memory of an array is kept from here on, if that is given as `data`. Multicast memory, which has a
-        `team`, is never read or written where it shows itself.
+        `team`, is never read or written where it shows itself. `place` is the call that allocated it.
         """
         if data is None:
             data = np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address))
         allocation = Allocation(address, size, kind, data)
         allocation.is_adopted, allocation.team = True, team
         allocation.reach = reach or (None if team is None else lambda _: True)
+        allocation.place = place
         self._add(allocation)
         self.written(address, size)
 
@@ -199,16 +207,18 @@ class Memory:
             self._last = self._bounds = None
             self._snapshots.clear()
             if allocation.is_adopted:  # what runs has the other, and with it the memory
+                place = allocation.place
                 allocation = Allocation(address, allocation.size, allocation.kind, NOTHING)
+                allocation.place = place
             self._keep(allocation)
 
-    def announce(self, address: int, size: int, kind: str, fate: str) -> None:
+    def announce(self, address: int, size: int, kind: str, fate: str, place: Place | None) -> None:
         """Memory that somebody else owns is to be adopted later.
 
         fate: what the report of an access before that says of it.
         """
         allocation = Allocation(address, size, kind, NOTHING)
-        allocation.fate = fate
+        allocation.fate, allocation.place = fate, place
         with self._lock:
             self._keep(allocation)
 

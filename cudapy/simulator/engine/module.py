@@ -248,7 +248,7 @@ class Module:
                 raise PTXError(f"line {variable.line}: {variable.name} is in another module; link them first")
             kind = "constant" if variable.space == "const" else "managed" if variable.is_managed else "global"
             align = max(variable.align, 256)
-            address = self.memory.allocate(variable.size, f"{kind} variable {variable.name}, that is", align)
+            address = self.memory.allocate(variable.size, f"{kind} variable {variable.name}", align)
             self.globals[variable.name] = GlobalVariable(
                 address, variable.size, variable.is_managed, variable.reference
             )

@@ -14,6 +14,7 @@ from typing import Any
 
 from ..._ffi.rounding import round_up
 from .. import immortal
+from ..calling import call_site
 from ..devices.context import Context, at_end, find_or_none, owner, top
 from ..devices.device import devices
 from ..engine import LAZY, POISON, UNDEFINED, Memory
@@ -46,12 +47,21 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ..engine import Place
+
 
 class Block:
     """What was allocated: `size` bytes from `address`, of a kind such as device, host or managed."""
 
     def __init__(
-        self, address: int, size: int, kind: str, context: Context, flags: int = 0, pool: Any = None
+        self,
+        address: int,
+        size: int,
+        kind: str,
+        context: Context,
+        flags: int = 0,
+        pool: Any = None,
+        place: Place | None = None,
     ) -> None:
         self.address = address
         self.size = size
@@ -60,6 +70,8 @@ class Block:
         self.device = context.device
         self.flags = flags
         self.pool = pool
+        self.place = place or call_site().place
+        """The call that allocated it."""
         self.id = next(_ids)
         self.is_synchronous = False  # CU_POINTER_ATTRIBUTE_SYNC_MEMOPS
         self.advice: dict[str, Any] = {}
@@ -195,24 +207,24 @@ def allocate(size: int, kind: str, context: Context, flags: int = 0) -> int:
     device = context.device
     if size > LARGEST:
         raise Refused("CUDA_ERROR_OUT_OF_MEMORY", f"{size} bytes are asked for")
-    counted = kind not in UNCOUNTED
+    counted, place = kind not in UNCOUNTED, call_site().place
     if counted:
         device.claim(size)
     try:
         region = _file().take(size) if kind == "device" and IS_SUPPORTED else None
         with guard:
             if region is None:
-                address = table.allocate(size, kind, align=512)
+                address = table.allocate(size, kind, align=512, place=place)
             else:
                 address = region.address
-                fresh(address, size, kind, reach_of(context))
+                fresh(address, size, kind, place, reach_of(context))
             if kind == "host":
                 table.written(address, size)
     except BaseException:
         if counted:
             device.unclaim(size)
         raise
-    block = Block(address, size, kind, context, flags)
+    block = Block(address, size, kind, context, flags, place=place)
     block.extra = region
     blocks.add(block)
     return address
@@ -229,13 +241,17 @@ def fresh(
     address: int,
     size: int,
     kind: str,
+    place: Place,
     reach: Callable[[Context], bool] | None = None,
     data: Any = None,
 ) -> None:
-    """From now on kernels may touch memory; what was in it is gone. It is `data`, or somebody else's."""
+    """From now on kernels may touch memory; what was in it is gone. It is `data`, or somebody else's.
+
+    place: the call that allocated it.
+    """
     if size < LAZY or not emptied(address, size):
         _fill(address, 0 if kind == "managed" else POISON, size)
-    table.adopt(address, size, kind, reach, data=data)
+    table.adopt(address, size, kind, reach, data=data, place=place)
     allocation = table.find(address)
     if allocation is not None and allocation.undefined is not None and kind == "device":
         allocation.undefined[:] = UNDEFINED

@@ -56,9 +56,10 @@ def cuMemHostRegister_v2(p: int | None, bytesize: int, Flags: int) -> None:
     if block is not None:
         raise Refused("CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED", f"{p:#x} lies in {block.kind} memory")
     require(p, bytesize, "the memory to register")
+    block = Block(p, bytesize, "registered", context, Flags | DEVICEMAP)
     with guard:
-        table.adopt(p, bytesize, "host")
-    blocks.add(Block(p, bytesize, "registered", context, Flags | DEVICEMAP))
+        table.adopt(p, bytesize, "host", place=block.place)
+    blocks.add(block)
 
 
 @provides("driver")

@@ -63,9 +63,9 @@ def _open(ipc_handle: IpcHandle, context: Context) -> Block:
         mapping = ipc_handle.map(file)
     finally:
         os.close(file)
-    with guard:
-        table.adopt(mapping.address, ipc_handle.size, "imported")
     block = Block(mapping.address, ipc_handle.size, "imported", context)
+    with guard:
+        table.adopt(mapping.address, ipc_handle.size, "imported", place=block.place)
     if 0 <= ipc_handle.device < len(devices):
         block.device = devices[ipc_handle.device]
     block.extra = mapping

@@ -12,8 +12,11 @@ def note_leaks() -> None:
     for block in blocks.all():
         is_lost = block.context.is_lost  # with its context, in which nothing can be freed
         if block.address not in graph_memory and not is_lost:  # a graph has its memory for good
-            text = f"{block.size} bytes of {block.kind} memory at {block.address:#x} were not freed"
-            record.note(record.LEAK, text, bytes=block.size, device=block.device.ordinal)
+            place = block.place
+            text = f"{block.size} bytes of {block.kind} memory at {block.address:#x}, allocated {place},"
+            size, device = block.size, block.device.ordinal
+            where = {"function": place.function, "line": place.shown_line}
+            record.note(record.LEAK, f"{text} were not freed", bytes=size, device=device, **where)
 
 
 def note_leaks_if_asked() -> None:

@@ -91,11 +91,13 @@ class Pool(Object):
             return int(stream.capture.allocate(stream, size))
         forbid()
         storage = self.take(size, stream)
-        work = stream.add(Alloc(storage, size, self.kind, self.reach()))
+        operation = Alloc(storage, size, self.kind, self.reach())
+        work = stream.add(operation)
         with guard:
             if work is not None and not work.done:
-                table.announce(storage.address, size, self.kind, _TO_COME)
-        block = Block(storage.address, size, self.kind, stream.context.root, 1, pool=self)
+                table.announce(storage.address, size, self.kind, _TO_COME, operation.place)
+        root = stream.context.root
+        block = Block(storage.address, size, self.kind, root, 1, pool=self, place=operation.place)
         block.extra = storage
         blocks.add(block)
         return storage.address

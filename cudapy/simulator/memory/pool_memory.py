@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..._types.driver.enums import CUgraphNodeType as Type
-from ..engine import QUARANTINE
+from ..calling import call_site
+from ..engine import QUARANTINE, Place
 from ..refused import invalid
 from ..streams.operations import Operation
 from ..streams.stream import Stream
@@ -38,11 +39,11 @@ class Storage:
         self.users = 0  # operations that allocate it
         self.on_unused: Callable[[], Any] | None = None  # of a graph: what is left once it has no use
 
-    def show(self, size: int, kind: str, reach: Any) -> None:
+    def show(self, size: int, kind: str, place: Place, reach: Any) -> None:
         """From here on kernels may touch the first `size` bytes; what was in them is gone."""
         with guard:
             hide(self.address)  # a launch of a graph that a fault ended did not free it
-            fresh(self.address, size, kind, reach, None if self._data is None else self._data[:size])
+            fresh(self.address, size, kind, place, reach, None if self._data is None else self._data[:size])
 
     def release(self) -> None:
         """Return it to the system, once no kernel runs that may touch it."""
@@ -109,6 +110,7 @@ class Alloc(Operation):
         self.kind = kind
         self.reach = reach  # which contexts' kernels may touch it
         self.props: Any = None  # of a node: what it was made from
+        self.place = call_site().place
         storage.users += 1
 
     def clone(self) -> Operation:
@@ -122,7 +124,7 @@ class Alloc(Operation):
             del self.storage  # nodes refer to their graph, which only a collection frees
 
     def run(self) -> None:
-        self.storage.show(self.size, self.kind, self.reach)
+        self.storage.show(self.size, self.kind, self.place, self.reach)
 
 
 class Free(Operation):

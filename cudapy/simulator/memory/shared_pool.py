@@ -45,9 +45,9 @@ class ImportedPool(Pool):
         """The address of memory that the other process allocated. Raises Refused."""
         ipc_handle = IpcHandle(data, KIND)
         mapping = ipc_handle.map(self._descriptor)
-        with guard:
-            table.adopt(mapping.address, ipc_handle.size, self.kind, self.reach())
         block = Block(mapping.address, ipc_handle.size, self.kind, owner(), 1, pool=self)
+        with guard:
+            table.adopt(mapping.address, ipc_handle.size, self.kind, self.reach(), place=block.place)
         block.extra = mapping
         blocks.add(block)
         return mapping.address

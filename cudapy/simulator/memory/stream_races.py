@@ -14,7 +14,7 @@ import numpy as np
 
 from ..._ffi.mangled import readable_in
 from .. import found
-from ..engine import STREAM, Allocation, Finding, OtherAccess, Place
+from ..engine import STREAM, AllocatedMemory, Allocation, Finding, OtherAccess, Place
 from ..options import RAISE
 from ..refused import Refused
 from ..streams.order import Step, step_of
@@ -81,7 +81,7 @@ def copied(sources: list[int], targets: list[int], size: int) -> None:
         allocation = table.find(rows[0]) if rows else None
         if allocation is not None:
             starts = np.array(rows, np.int64) - allocation.address
-            place = partial(_call, turn.call)
+            place = partial(_call, turn.call.place)
             accesses.append(_Access(step, allocation, starts, starts + size, is_write, False, place))
     _enter(accesses)
 
@@ -104,8 +104,8 @@ def launched(grids: list[LaunchAccesses]) -> None:
     _enter(accesses)
 
 
-def _call(call: CallSite, _: int) -> Place:
-    return Place("", call.function or "an operation", "", 0, call.file or None, call.line or None)
+def _call(place: Place, _: int) -> Place:
+    return place
 
 
 def _instruction(grid: LaunchAccesses, sites: Any, number: int) -> Place:
@@ -201,7 +201,7 @@ def _finding(mine: _Access, other: _Access) -> Finding | None:
             f" and that {turn.line.name} waits for, would"
         )
     what = f"Race between {between} ({mine.verb} after {other.verb})"
-    of = f"{allocation.kind} memory of {allocation.size} bytes at {allocation.address:#x}"
+    of = AllocatedMemory(allocation.kind, allocation.address, allocation.size, allocation.place)
     note = f"bytes {start} to {end - 1} of {of}\n    {where}\n    {why}"
     return Finding(
         kind=STREAM,
@@ -215,6 +215,8 @@ def _finding(mine: _Access, other: _Access) -> Finding | None:
         size=end - start,
         note=note,
         other=OtherAccess(other.place(its), other.verb, None, None),
+        verb=mine.verb,
+        allocation=of,
     )
 
 

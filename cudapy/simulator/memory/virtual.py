@@ -260,7 +260,8 @@ def cuMemSetAccess(ptr: int, size: int, desc: Pointer, count: int) -> None:
         allowed, known = any(access.values()), table.find(block.address)
         with guard:
             if allowed and known is None:
-                table.adopt(block.address, block.size, block.kind, _reach(access), block.extra.team)
+                reach, team = _reach(access), block.extra.team
+                table.adopt(block.address, block.size, block.kind, reach, team, place=block.place)
             elif not allowed and known is not None:
                 table.release(block.address)
             else:

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from .. import record
-from ..engine import settings
+from ..engine import classes, settings
 from ..memory.allocations import table
 from ..stderr import say
 from .calling_line import calling_line
@@ -184,7 +184,7 @@ def _report(name: str, tensor: Any) -> None:
         f" {tensor.data_ptr():#x}"
     )
     report += f"\n    called at {line}" if line else ""
-    record.note(record.UNINITIALIZED, report, line=line)
+    record.note(classes.UNINITIALIZED, report, line=line)
     if say(report):
         record.note_told(report)
     undefined_elements(tensor)[...] = 0

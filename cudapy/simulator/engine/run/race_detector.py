@@ -15,6 +15,7 @@ import numpy as np
 from ..access import ATOMIC, READ, VERBS, WRITE
 from ..classes import ACQUIRE, COPY, EQUAL, FENCE, LIFETIME, MIXED, RACE, READONLY, SCOPE, VOLATILE, WARP
 from ..fault import OtherAccess, block_name
+from ..ptx.types import TYPES
 from .async_copies import AsyncCopies
 from .clocks import CLUSTER, CTA, GPU, SCOPES, Clocks, HappensBefore
 from .pending import Pending
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from ..access import Access
     from ..aliases import I64, U8, U64, Array, Bools, Lanes
     from ..compile.function import CompiledFunction
+    from ..fault import Value
     from ..memory import Allocation
     from ..ptx.syntax import Instruction
     from .report import Reporter
@@ -59,6 +61,8 @@ class Site(NamedTuple):
     """Whether it waits, in a loop, for what another thread writes."""
     is_read_only: bool
     """Whether it reads what the kernel does not write, as in `ld.global.nc`."""
+    size: int
+    """Bytes that each thread accesses; 0 if that is not a number of its own."""
 
     @property
     def is_volatile(self) -> bool:
@@ -76,7 +80,15 @@ def _site(function: CompiledFunction, instruction: Instruction, mode: int) -> Si
     acquires, releases = order in ("acquire", "acq_rel"), order in ("release", "acq_rel")
     scope = scope if order or mode == ATOMIC else 0
     polls = instruction.line in function.polls
-    return Site(function, instruction, mode, scope, acquires, releases, polls, "nc" in modifiers)
+    size = _size(name, modifiers)
+    return Site(function, instruction, mode, scope, acquires, releases, polls, "nc" in modifiers, size)
+
+
+def _size(name: str, modifiers: list[str]) -> int:
+    """Bytes of a load, store or atomic."""
+    type_ = TYPES.get(modifiers[-1]) if name in ("ld", "ldu", "st", "atom", "red") else None
+    items = next((int(one[1:]) for one in modifiers if one in ("v2", "v4", "v8")), 1)
+    return 0 if type_ is None else items * np.dtype(type_.code).itemsize
 
 
 def _synchronise(mine: Site, theirs: Site) -> bool:
@@ -103,13 +115,27 @@ class _Location:
         self.in_block: dict[int, int] = {}
 
 
-class Stored(NamedTuple):
-    """What an instruction is about to store: threads that write what is there already do no harm."""
+class Contents(NamedTuple):
+    """What is there, and what an instruction is about to store: threads that write what is there already do
+    no harm.
+    """
 
     memory: U8
     start: I64
-    """Where each lane stores in it."""
+    """Where each lane accesses it."""
     values: tuple[Array, ...]
+    """What is stored; nothing for loads and atomics."""
+
+    def stored(self, position: int) -> Value:
+        """What a lane stores."""
+        numbers = [(value[position] if value.ndim else value).item() for value in self.values]
+        return numbers[0] if len(numbers) == 1 else tuple(numbers)
+
+    def there(self, position: int, access: Access) -> Value:
+        """What lies where a lane accesses memory."""
+        start = int(self.start[position])
+        numbers = self.memory[start : start + access.size].view(access.dtype).tolist()
+        return numbers[0] if len(numbers) == 1 else tuple(numbers)
 
     def differ(self, first: I64, second: I64) -> Bools:
         """Whether lanes at two positions store different values."""
@@ -260,12 +286,12 @@ class RaceDetector:
 
     # Accesses.
 
-    def shared(self, offset: I64, a: U64, access: Access, lanes: Lanes, stored: Stored | None = None) -> None:
-        """An access at `offset` of the batch's shared memory."""
+    def shared(self, a: U64, access: Access, lanes: Lanes, contents: Contents) -> None:
+        """An access to the batch's shared memory."""
         self._refine(access.size)
         numbers = self._threads.numbers(lanes)
-        start = np.broadcast_to(offset, numbers.shape)
-        seen = _Seen("shared", numbers, access.number, access.mode, a, access.size, stored)
+        start = contents.start
+        seen = _Seen("shared", numbers, access.number, access.mode, a, access.size, contents, access)
         places = start // self._shared.granularity
         for step in range(max(access.size // self._shared.granularity, 1)):
             self._see_copies(seen, places + step)
@@ -298,8 +324,8 @@ class RaceDetector:
         elif size < shadow.granularity:
             shadow.refine(size)
             self._order.changes += 1
-        stored = Stored(allocation.data, start, values) if values else None
-        seen = _Seen("global", numbers, access.number, access.mode, a, access.size, stored)
+        contents = Contents(allocation.data, start, values)
+        seen = _Seen("global", numbers, access.number, access.mode, a, access.size, contents, access)
         self._see(shadow, seen, start // shadow.granularity, access.size // shadow.granularity)
         self._pass_on(seen, allocation.address, start)
 
@@ -308,7 +334,7 @@ class RaceDetector:
         self._refine(1)
         a = places[:1].astype(np.uint64) % np.uint64(self._shared_stride)
         lanes = np.full(len(places), lane)
-        seen = _Seen("shared", lanes, number, mode, a, len(places), None, True)
+        seen = _Seen("shared", lanes, number, mode, a, len(places))
         self._see_copies(seen, places)
         self._see(self._shared, seen, places, 1)
         if phase is not None:
@@ -327,7 +353,7 @@ class RaceDetector:
                 continue
             for reads in (shadow.first_read, shadow.last_read):
                 self._compare(shadow, reads, seen, site, places, threads)
-            if len(places) > 1 and not seen.is_copy and (seen.mode == WRITE or self._is_narrow(site)):
+            if len(places) > 1 and seen.access is not None and (seen.mode == WRITE or self._is_narrow(site)):
                 self._compare_with_itself(seen, site, places)
             shadow.write.set(places, threads, time, site)
 
@@ -342,7 +368,9 @@ class RaceDetector:
             first = int(np.argmax(bad))
             theirs = self._order.sites[int(sites[first])]
             place = place_of(self._report.kernel_name, theirs.function, theirs.instruction)
-            other = OtherAccess(place, VERBS[theirs.mode], *self._threads.of_launch(int(thread[first])))
+            writer = self._threads.of_launch(int(thread[first]))
+            value = seen.value_there(first, theirs)
+            other = OtherAccess(place, VERBS[theirs.mode], *writer, value=value)
             self._find(
                 READONLY, seen, "Read of what the kernel has written, as read-only", bad, _ALIAS, other
             )
@@ -386,7 +414,15 @@ class RaceDetector:
                 if len(equal):
                     self._tell(seen, mine, theirs, others[equal], thread[equal], when[equal], are_equal=True)
             for part in self._by_knowledge(mine, theirs, chosen, seen.lanes[others], thread, when):
-                self._tell(seen, mine, theirs, others[part], thread[part], when[part])
+                first, value = others[part[:1]], None
+                if not are_reads or not self._is_changed(shadow, places[first], when[part[0]]):
+                    value = seen.value_there(int(first[0]), theirs)
+                self._tell(seen, mine, theirs, others[part], thread[part], when[part], value=value)
+
+    def _is_changed(self, shadow: Shadow, place: I64, time: int) -> bool:
+        """Whether a place may have been written since a time."""
+        writer, when, _ = shadow.write.at(place)
+        return bool(writer[0] >= 0 and when[0] >= time)
 
     def _outside(self, chosen: I64, scope: int, lanes: I64, thread: I64) -> I64:
         """Of pairs of strong accesses those that are not in each other's scopes."""
@@ -436,7 +472,8 @@ class RaceDetector:
             if chosen.any():
                 times = np.zeros(np.count_nonzero(chosen), np.int64)
                 are_equal = chosen is not different
-                self._tell(seen, mine, mine, second[chosen], other[chosen], times, are_equal)
+                value = seen.value(int(first[chosen][0])) if seen.mode == WRITE else None
+                self._tell(seen, mine, mine, second[chosen], other[chosen], times, are_equal, value)
 
     # The end of shared memory.
 
@@ -558,10 +595,12 @@ class RaceDetector:
         threads: I64,
         times: I64,
         are_equal: bool = False,
+        value: Value = None,
     ) -> None:
         """Report a race of lanes at positions with other threads' accesses.
 
         are_equal: what is written is there already.
+        value: what the first of the other threads has read or written, if that is known.
         """
         modes = theirs.mode, mine.mode
         same = theirs is mine and not times.any()
@@ -579,7 +618,7 @@ class RaceDetector:
             why = self._why(kind, lane, thread)
         why = "the values are equal" if are_equal else why
         place = place_of(self._report.kernel_name, theirs.function, theirs.instruction)
-        other = OtherAccess(place, VERBS[theirs.mode], *self._threads.of_launch(thread), same)
+        other = OtherAccess(place, VERBS[theirs.mode], *self._threads.of_launch(thread), same, value)
         bad = np.zeros(len(seen.lanes), bool)
         bad[positions] = True
         text = f"Race in __{seen.space}__ memory ({what})"
@@ -625,11 +664,14 @@ class RaceDetector:
     def _find(
         self, kind: str, seen: _Seen, text: str, bad: Bools, more: str, other: OtherAccess | None = None
     ) -> None:
-        if seen.is_copy:
+        if seen.access is None:
             lanes, guilty = seen.lanes[:1], np.ones(1, bool)
         else:
             lanes, guilty = seen.lanes, bad
-        self._report.find(kind, text, seen.number, lanes, guilty, seen.a, seen.size, more, other)
+        verb, value = VERBS[seen.mode], seen.value(int(np.argmax(bad)))
+        self._report.find(
+            kind, text, seen.number, lanes, guilty, seen.a, seen.size, more, other, verb=verb, value=value
+        )
 
     # Asynchronous copies.
 
@@ -637,7 +679,7 @@ class RaceDetector:
         """Report accesses to what asynchronous copies have not finished."""
         if self._pending is not None:
             conflicts = self._pending.conflicts(
-                places, seen.mode == READ, seen.is_copy and seen.mode == ATOMIC
+                places, seen.mode == READ, seen.access is None and seen.mode == ATOMIC
             )
             if conflicts.any():
                 text = "Race in __shared__ memory (with an asynchronous copy)"
@@ -704,5 +746,25 @@ class _Seen(NamedTuple):
     mode: int
     a: U64
     size: int
-    stored: Stored | None = None
-    is_copy: bool = False
+    contents: Contents | None = None
+    access: Access | None = None
+    """None for a copy."""
+
+    @property
+    def stored(self) -> Contents | None:
+        """What is stored, and what is there, if both are numbers of each lane."""
+        return self.contents if self.contents is not None and self.contents.values else None
+
+    def value(self, position: int) -> Value:
+        """What a lane reads, writes, or finds before its atomic operation."""
+        if self.contents is None or self.access is None:
+            return None
+        if self.mode == WRITE and self.contents.values:
+            return self.contents.stored(position)
+        return None if self.mode == WRITE else self.contents.there(position, self.access)
+
+    def value_there(self, position: int, other: Site) -> Value:
+        """What is there now, if the other instruction accesses as many bytes as this one."""
+        if self.contents is None or self.access is None or other.size != self.size:
+            return None
+        return self.contents.there(position, self.access)

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 
 from ..classes import EQUAL, FAULT
-from ..fault import Fault, Finding, OtherAccess, Place
+from ..fault import AllocatedMemory, Fault, Finding, OtherAccess, Place
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from ..aliases import U64, Bools, Lanes
     from ..compile.function import CompiledFunction
+    from ..fault import Value
     from ..kernel import Kernel
     from ..memory import Memory
     from ..ptx.syntax import Instruction
@@ -95,6 +96,8 @@ class Reporter:
         other: OtherAccess | None = None,
         function: CompiledFunction | None = None,
         also: str = "",
+        verb: str = "",
+        value: Value = None,
     ) -> None:
         """As `fail`, for what does not end the kernel: told once for the lines of the source, and of the
         `other` access that it is about.
@@ -102,6 +105,7 @@ class Reporter:
         kind: its class.
         function: whose instruction it is; None: of the one that runs.
         also: another hint.
+        verb: what the access does with a `value`: see `Finding`.
         """
         if kind not in self._findings.classes:
             return
@@ -111,7 +115,7 @@ class Reporter:
         if self._findings.is_new(key):
             found = self._report(kind, what, number, lanes, bad, address, size, more, function)
             note = "\n    ".join(filter(None, (found.note, also)))
-            self._findings.add(key, replace(found, note=note, other=other))
+            self._findings.add(key, replace(found, note=note, other=other, verb=verb, value=value))
 
     def _report(
         self,
@@ -130,34 +134,50 @@ class Reporter:
         first = int(np.argmax(bad))
         block, thread = self._threads.indices(int(numbers[first]))
         one = None if address is None else int(np.broadcast_to(address, numbers.shape)[first])
-        note = more or (self._near(one) if one is not None else "")
+        allocation = None if one is None else self._allocation(one)
+        note = more or (self._near(one, allocation) if one is not None else "")
         count = int(np.count_nonzero(bad))
         function = function or self.function
         place = place_of(self.kernel_name, function, function.instructions[number])
-        return Finding(kind, what, place, block, thread, count, len(numbers), one, size, note)
+        return Finding(
+            kind, what, place, block, thread, count, len(numbers), one, size, note, allocation=allocation
+        )
 
-    def _near(self, address: int) -> str:
+    def _allocation(self, address: int) -> AllocatedMemory | None:
+        """The memory that an address lies in, did so before it was released, or lies near to."""
+        if address < NULL:  # of shared or local memory, or a null pointer
+            return None
+        fate, memory = "", self._memory.find(address)
+        if memory is None and (memory := self._memory.released(address)) is not None:
+            fate = memory.fate
+        if memory is None and self._host_pointer(address) is None:
+            near = self._memory.nearest(address)
+            if near is not None and min(abs(address - near.address), abs(address - near.end)) <= FAR:
+                memory = near
+        if memory is None:
+            return None
+        return AllocatedMemory(memory.kind, memory.address, memory.size, memory.place, fate)
+
+    def _near(self, address: int, near: AllocatedMemory | None) -> str:
         if address < NULL:
             return f"{address} bytes past a null pointer" if address else "a null pointer"
-        released = self._memory.released(address)
-        if released is not None:
-            return (
-                f"in {released.kind} memory of {released.size} bytes at {released.address:#x} {released.fate}"
-            )
-        if (pointer := self._host_pointer(address)) is not None:
-            return f"the kernel was given {pointer:#x}, which is {_HOST}: copy it to a Buffer"
-        near = self._memory.nearest(address)
         if near is None:
-            return f"{_mapped(address)}; there is no allocation"
-        if min(abs(address - near.address), abs(address - near.end)) > FAR:
-            return f"{_mapped(address)}; no allocation is near"
-        if address < near.address:
+            if (pointer := self._host_pointer(address)) is not None:
+                return f"the kernel was given {pointer:#x}, which is {_HOST}: copy it to a Buffer"
+            missing = (
+                "there is no allocation" if self._memory.nearest(address) is None else "no allocation is near"
+            )
+            return f"{_mapped(address)}; {missing}"
+        end = near.address + near.size
+        if near.fate:
+            place = "in"
+        elif address < near.address:
             place = f"{near.address - address} bytes before"
-        elif address >= near.end:
-            place = f"{address - near.end} bytes past the end of"
+        elif address >= end:
+            place = f"{address - end} bytes past the end of"
         else:
             place = f"at offset {address - near.address} of"
-        return f"{place} {near.kind} memory of {near.size} bytes at {near.address:#x}"
+        return f"{place} {near}"
 
     def _host_pointer(self, address: int) -> int | None:
         """The parameter of the kernel that points to host memory, and which `address` is of; None for none.

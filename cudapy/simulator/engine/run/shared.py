@@ -15,7 +15,7 @@ from ..classes import UNINITIALIZED
 from ..memory import POISON, UNDEFINED
 from ..rounding import round_up
 from .local import refuse
-from .race_detector import Stored
+from .race_detector import Contents
 from .threads import cached
 
 if TYPE_CHECKING:
@@ -195,8 +195,7 @@ class SharedMemory:
             self._undefined.access(self.shadow, offset, a, access, lanes, "__shared__ memory")
         if self.races is not None:
             start = np.broadcast_to(offset, self._threads.numbers(lanes).shape)
-            stored = Stored(self.data, start, values) if values else None
-            self.races.shared(offset, a, access, lanes, stored)
+            self.races.shared(a, access, lanes, Contents(self.data, start, values))
 
     def undefined(self, start: int, size: int) -> U8 | None:
         """The undefined bits of bytes of the batch's memory, if these are looked for."""

@@ -122,7 +122,7 @@ class WarpOrder:
         elif place.line is None:
             line = f"PTX line {place.ptx_line} of {function.name}"
         else:
-            line = f"{place.shown_file}:{place.line}"
+            line = str(place.shown_line)
         self._schedule.note(number, step, line)
         return True
 
