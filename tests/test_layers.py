@@ -195,9 +195,9 @@ def test_packages_of_core_are_in_order() -> None:
 ENGINE = PACKAGE / "simulator" / "engine"
 ENGINE_ORDER = (
     "aliases", "classes", "fault", "rounding", "generated", "assembler", "schedule", "settings", "checks",
-    "address_spaces", "access", "tensor_map", "texture", "memory", "back_ends", "ptx", "arithmetic",
-    "instructions", "compile", "kernel", "device", "coverage", "progress", "idle_threads", "run",
-    "jit", "module", "grids", "face", "__main__", "",
+    "address_spaces", "access", "tensor_map", "texture", "undefined_bits", "memory", "back_ends", "ptx",
+    "arithmetic", "instructions", "compile", "kernel", "device", "coverage", "progress", "idle_threads",
+    "run", "jit", "module", "grids", "face", "__main__", "",
 )  # fmt: skip
 """The files and packages of the engine, each of which imports only those before it; "": its `__init__`."""
 

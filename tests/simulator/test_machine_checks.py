@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -143,7 +144,7 @@ def test_lanes_that_load_undefined_bytes_leave(hole: int, checks: Any) -> None:
         except Fault as fault:
             report = str([one.what + str(one.place) for one in fault.findings])
         allocations = [machine.memory.find(one) for one in (out, sums)]
-        left = [(one.data.copy(), one.undefined.copy()) for one in allocations]
+        left = [(one.data.copy(), one.undefined.seen().copy()) for one in allocations]
         (counts,) = coverage.report()
         found.append((report, left, counts.lines(), counts.branches()))
     (report, left, *counts), (reported, leaves, *counted) = found
@@ -246,3 +247,67 @@ def test_rows_are_known_as_their_parts_are(seed: int, checks: Any) -> None:
     got, found = patterns(seed)
     assert bool(findings) == bool(found) == (seed % 2 == 1)
     assert findings or np.array_equal(expected, got)
+
+
+AGAIN = r"""
+extern "C" __global__ void move(unsigned char *to, const unsigned char *from)
+{
+    to[threadIdx.x] = from[threadIdx.x];
+}
+extern "C" __global__ void sum(int *out, const int *in)
+{
+    int sum = in[threadIdx.x];
+    for (int i = 0; i < 9; ++i) sum = sum * 3 + in[(threadIdx.x + i) % 32];
+    out[threadIdx.x] = sum;
+}
+"""
+
+
+@pytest.mark.parametrize("by_kernel", [False, True])
+def test_memory_that_is_undefined_again_after_all_was_written(by_kernel: bool, checks: Any) -> None:
+    checks.check_uninitialized, checks.machine_code = True, "always"
+    machine = Machine()
+    memory, module = machine.memory, machine.load(AGAIN)
+    given, fresh, out = memory.upload(np.arange(32, dtype=np.int32)), memory.allocate(8), memory.allocate(128)
+    launch = partial(machine.run, module, "sum", 1, 32, np.uint64(out), np.uint64(given))
+    launch()
+    allocation = memory.find(given)
+    assert allocation is not None and allocation.undefined is not None and not allocation.undefined.has_any
+    launch()
+    if by_kernel:
+        machine.run(module, "move", 1, 8, np.uint64(given + 24), np.uint64(fresh))
+    else:
+        memory.copied(given + 24, fresh, 8)
+    with pytest.raises(Fault) as raised:
+        launch()
+    (finding,) = raised.value.findings
+    assert finding.place.kernel == "sum"
+    memory.written(given, 128)
+    launch()
+
+
+def test_shared_memory_that_is_undefined_again(checks: Any) -> None:
+    source = r"""
+extern "C" __global__ void again(int *out, const unsigned char *fresh, int hole)
+{
+    __shared__ int tile[32];
+    tile[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    int sum = 0;
+    for (int i = 0; i < 9; ++i) sum = sum * 3 + tile[(threadIdx.x + i) % 32];
+    __syncthreads();
+    if (threadIdx.x < hole) ((unsigned char *)tile)[threadIdx.x] = fresh[threadIdx.x];
+    __syncthreads();
+    for (int i = 0; i < 9; ++i) sum = sum * 3 + tile[(threadIdx.x + i) % 32];
+    out[threadIdx.x] = sum;
+}
+"""
+    checks.check_uninitialized, checks.machine_code = True, "always"
+    machine = Machine()
+    module, out = machine.load(source), machine.memory.allocate(128)
+    launch = partial(machine.run, module, "again", 1, 32, np.uint64(out))
+    fresh = machine.memory.allocate(8)
+    launch(np.uint64(fresh), np.int32(0))
+    with pytest.raises(Fault) as raised:
+        launch(np.uint64(fresh), np.int32(8))
+    assert "__shared__" in raised.value.findings[0].what

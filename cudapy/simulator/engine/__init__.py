@@ -8,7 +8,7 @@ fault.py      why a kernel was stopped           counters.py   what a launch did
 settings.py   checks, seed, coverage             coverage.py   which lines and branches ran
 texture.py    textures and surfaces              tensor_map.py   what bulk copies are told of tensors
 kernel.py     a kernel and what it calls, laid out
-schedule.py   which warp runs next
+schedule.py   which warp runs next               undefined_bits.py  of memory, where nobody wrote it
 back_ends.py  what runs parts of functions in the place of NumPy
 
 Inside: `ptx/` reads PTX, `instructions/` says what each instruction does, `arithmetic/` computes it exactly,

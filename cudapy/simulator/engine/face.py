@@ -15,7 +15,7 @@ from .device import Answers, Device
 from .fault import AllocatedMemory, Fault, Finding, OtherAccess, Place, Value
 from .grids import launch
 from .idle_threads import IdleThreads
-from .memory import LAZY, POISON, QUARANTINE, UNDEFINED, Allocation, Member, Memory
+from .memory import LAZY, POISON, QUARANTINE, Allocation, Member, Memory
 from .module import Function, Module, PTXError
 from .run.batch import Counters
 from .run.device_runtime import DEVICE_RUNTIME
@@ -23,6 +23,7 @@ from .run.launch_accesses import LaunchAccesses
 from .schedule import POLICIES, Delay, Schedule
 from .tensor_map import TensorMap
 from .texture import Surface, Texture
+from .undefined_bits import UNDEFINED
 
 __all__ = [
     "CLASSES",

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 _SHARED_LIMIT = 32 << 20
 """Most bytes of shared memory of a batch."""
 _WORKSPACE = 4096
+_LOOK = 64
+"""Bytes of memory for each thread that are looked at before it runs: none may be undefined any more."""
 _MORE = 8
 """So many times as many threads run side by side where a back end needs no arrays for what they compute."""
 
@@ -143,6 +145,8 @@ class _Grid:
         self._blocks = run.grid[0] * run.grid[1] * run.grid[2] if run.threads else 0
         self._cooperative = cooperative
         self._first = 0
+        if run.back_end is not None and checks.UNDEFINED in run.checks:
+            run.device.memory.look_for_undefined(_LOOK * self._blocks * run.threads)
         if cooperative:
             run.workspace = run.device.memory.allocate(_WORKSPACE, "workspace of the grid")
             _clear(run.device, run.workspace)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from . import settings as engine_settings
+from .undefined_bits import UndefinedBits, distance
 
 if TYPE_CHECKING:
     from .aliases import I64, U8, U64, Array, DType
@@ -25,11 +26,11 @@ POISON = 0xCD
 """What every byte of fresh memory is: a program that reads it before writing gets the same nonsense each
 time.
 """
-UNDEFINED = 0xFF
-"""A byte of which all bits are undefined."""
 QUARANTINE = 64 << 20
 """Bytes of released memory that are kept, so that their addresses are not soon given out again."""
 NOTHING: U8 = np.empty(0, np.uint8)
+_LOOK = 256
+"""Bytes that can be looked at while an allocation is found."""
 LEAST = 4096
 """The least that an allocation counts for, because of its Python objects."""
 
@@ -61,7 +62,7 @@ class Allocation:
         self.data = data  # a uint8 array over the range
         self.accesses: list[Any] = []  # what a driver remembers of them
         self.is_adopted = False  # whether somebody else says when the memory is given back
-        self.undefined: U8 | None = None
+        self.undefined: UndefinedBits | None = None
         """The undefined bits of each byte (see `run/undefined.py`), if these are looked for."""
         self.reach: Callable[[Any], bool] | None = None
         """Whether kernels of a `Device.origin` may touch it; None: all may."""
@@ -75,8 +76,8 @@ class Allocation:
 
     @property
     def shadow_distance(self) -> int:
-        """How far behind the memory `undefined` lies; 0 if there is none."""
-        return 0 if self.undefined is None else self.undefined.ctypes.data - self.address
+        """How far behind the memory its undefined bits lie; 0 if it has none."""
+        return distance(self.undefined, self.data)
 
     def view(self, dtype: DType) -> tuple[Array, int]:
         """The memory as an array of `dtype`, and the address of its first item (the first multiple of its
@@ -134,6 +135,8 @@ class Memory:
         self._snapshots: dict[object, Snapshot] = {}
         self._runs: set[object] = set()  # one for each kernel that runs
         self._waiting: list[tuple[set[object], Callable[[], object]]] = []
+        self._looked = 0
+        """How many allocations were looked at by `look_for_undefined`."""
 
     @property
     def settings(self) -> Settings:
@@ -294,7 +297,7 @@ class Memory:
         """The host wrote `size` bytes, which are defined from now on."""
         allocation = self.find(address)
         if allocation is not None and allocation.undefined is not None:
-            allocation.undefined[address - allocation.address : address - allocation.address + size] = 0
+            allocation.undefined.define(address - allocation.address, address - allocation.address + size)
 
     def copied(self, address: int, source: int, size: int) -> None:
         """`size` bytes were copied: undefined bits are still undefined where they are now."""
@@ -302,11 +305,12 @@ class Memory:
         if allocation is None or allocation.undefined is None:
             return
         start = address - allocation.address
-        if origin is None or origin.undefined is None:
-            allocation.undefined[start : start + size] = 0
+        if origin is None or origin.undefined is None or not origin.undefined.has_any:
+            allocation.undefined.define(start, start + size)
         else:
             first = source - origin.address
-            allocation.undefined[start : start + size] = origin.undefined[first : first + size]
+            bits = origin.undefined.seen()[first : first + size]
+            allocation.undefined.changing()[start : start + size] = bits
 
     def bounds(self) -> tuple[U64, U64]:
         """The first and the end address of every allocation, sorted: two uint64 arrays."""
@@ -317,7 +321,7 @@ class Memory:
             return self._bounds
 
     def reach_changed(self) -> None:
-        """What `reach` of allocations answers is another from now on."""
+        """What `reach` of allocations answers is another from now on, or where bytes may be undefined."""
         with self._lock:
             self._snapshots.clear()
 
@@ -344,6 +348,21 @@ class Memory:
                 )
             return known
 
+    def look_for_undefined(self, most: int) -> None:
+        """Look which allocations have no undefined bytes left, at about `most` bytes of them."""
+        with self._lock:
+            for _ in self._addresses:
+                if most <= 0:
+                    return
+                self._looked += 1
+                address = self._addresses[self._looked % len(self._addresses)]
+                bits = self._allocations[address].undefined
+                most -= _LOOK
+                if bits is not None and bits.has_any:
+                    most -= bits.look(most)
+                    if not bits.has_any:
+                        self._snapshots.clear()
+
     def nearest(self, address: int) -> Allocation | None:
         """The allocation closest to an address that lies in none."""
         with self._lock:
@@ -366,7 +385,8 @@ class Memory:
 
     def _add(self, allocation: Allocation) -> None:
         if self.settings.check_uninitialized:
-            allocation.undefined = np.full(allocation.size, UNDEFINED, np.uint8)
+            allocation.undefined = UndefinedBits(allocation.size)
+            allocation.undefined.begins = self.reach_changed
         with self._lock:
             if allocation.address in self._allocations:
                 raise ValueError(f"{self._allocations[allocation.address]!r} starts at the same address")

@@ -254,7 +254,7 @@ def fresh(
     table.adopt(address, size, kind, reach, data=data, place=place)
     allocation = table.find(address)
     if allocation is not None and allocation.undefined is not None and kind == "device":
-        allocation.undefined[:] = UNDEFINED
+        allocation.undefined.changing()[:] = UNDEFINED
 
 
 def release(block: Block) -> None:

@@ -84,7 +84,7 @@ def undefined_bits(tensor: Any) -> Any:
     if allocation is None or allocation.undefined is None:
         return None
     start = storage.data_ptr() - allocation.address
-    bits = allocation.undefined[start : start + storage.nbytes()]
+    bits = allocation.undefined.changing()[start : start + storage.nbytes()]
     return bits if len(bits) == storage.nbytes() else None
 
 

@@ -62,6 +62,10 @@ SHARED_UNDEFINED, LOCAL_UNDEFINED, UNDEFINED = (next(_fields) for _ in range(3))
 """For undefined bytes: how far behind shared and local memory their shadows lie, and an array of this for
 allocations; 0: there is none.
 """
+OUT_NOW, OUT_ALL, EARLY = (next(_fields) for _ in range(3))
+"""How many entries of OUTS the chunk at hand copies, and how many there are: lanes that leave before a block,
+which few do, need those behind OUT_COUNT, too. EARLY is 1 once any did.
+"""
 
 ROUTINES = 288
 """The addresses of the routines that all code shares."""

@@ -116,6 +116,8 @@ def _chunks(out: Assembler) -> None:
 
     with out.routine("begin_chunk", clobbers=_ALL):
         _copies(out, layout.INS, layout.IN_COUNT, inward=True)
+        out.word("mov", RAX, At(RBX, layout.OUT_COUNT))
+        out.keep(At(RBX, layout.OUT_NOW), RAX)
         out.word("mov", RAX, At(RBX, layout.CHUNK))
         out.word("cmp", RAX, At(RBX, layout.LAST_CHUNK))
         out.jump_if("e", "last")
@@ -143,7 +145,7 @@ def _chunks(out: Assembler) -> None:
         out.jump("schedule")
 
     with out.routine("finish_chunk", clobbers=_ALL):
-        _copies(out, layout.OUTS, layout.OUT_COUNT, inward=False)
+        _copies(out, layout.OUTS, layout.OUT_NOW, inward=False)
         out.word("mov", RAX, At(RBX, layout.CHUNK))
         out.word("mov", RDX, RAX)
         out.shift_word("shl", RDX, 7)

@@ -158,7 +158,7 @@ class Region:
         self.inputs = list(self._inputs.values())
         """Their locations, and types."""
         self._changes = set().union(*self._written.values())
-        self._entries: dict[int, tuple[list[Carried], list[Carried]]] = {}
+        self._entries: dict[int, tuple[list[Carried], list[Carried], list[Carried]]] = {}
         self._written_from: dict[int, set[str]] = {}
         """What lanes that enter at a block may change. Other locations may hold values of earlier lanes."""
 
@@ -194,15 +194,18 @@ class Region:
         live = set().union(*(self._blocks[one].live_in for one in numbers))
         return self._described(self._written_from[entry] & live)
 
-    def registers_at(self, entry: int) -> tuple[list[Carried], list[Carried]]:
-        """The registers that lanes bring along where they enter, and those that they may change."""
+    def registers_at(self, entry: int) -> tuple[list[Carried], list[Carried], list[Carried]]:
+        """The registers that lanes bring along where they enter, those that they may change, and what they
+        may change besides if some have to leave early.
+        """
         known = self._entries.get(entry)
         if known is None:
             reached, pending = {entry}, [entry]
             wanted: set[str] = set()
+            early: set[str] = set()
             while pending:
                 if pending[-1] in self._gates:
-                    wanted.update(self._blocks[pending[-1]].live_in)
+                    early.update(self._blocks[pending[-1]].live_in)
                 for following in self._blocks[pending.pop()].successors():
                     if following not in self._places:
                         wanted.update(self._blocks[following].live_in)
@@ -213,7 +216,8 @@ class Region:
             used = set().union(*(self._read[one] for one in reached)) | written
             brought = self._described(used & self.locations.keys() & {*self._blocks[entry].live_in})
             self._written_from[entry] = written
-            known = self._entries[entry] = brought, self._described(written & wanted)
+            changed = self._described(written & wanted), self._described((written & early) - wanted)
+            known = self._entries[entry] = brought, *changed
         return known
 
     def _described(self, names: set[str]) -> list[Carried]:
@@ -240,12 +244,15 @@ class Region:
     def _go_before(self, out: Assembler, number: int, label: str) -> None:
         begin = len(out)
         out.label(label)
-        if number in self.counts:  # it is to be counted where it runs
+        if number in self.counts and not self._blocks[number].gathers:  # it is to be counted where it runs
             out.fetch(RCX, At(RBX, layout.ACTIVE), 4)
             out.count_bits(RCX, RCX)
             out.set(RAX, 0)
             out.word("sub", RAX, RCX)
             out.add_to(At(RBX, self.counts[number]), RAX)
+        out.word("mov", RAX, At(RBX, layout.OUT_ALL))
+        out.keep(At(RBX, layout.OUT_NOW), RAX)
+        out.put(At(RBX, layout.EARLY), 1)
         out.jump(f"exit {self.exits.index(number)}")
         self.parts.append(Part(number, (), (), begin, len(out)))
 
@@ -365,7 +372,7 @@ class _Writer:
         block, out = self._block, self.out
         out.label(f"block {block.index}")
         if block.gathers:
-            alone = f"exit {self._region.exit_to(block.index)}"
+            alone = self._region.leave_before(block.index)
             out.number("cmp", At(RBX, layout.ACTIVE), -1, wide=False)
             out.jump_if("ne", alone)
             out.number("cmp", At(RBX, layout.ALIGNED), 1, wide=False)

@@ -85,7 +85,6 @@ class _Run:
             self._races = RaceTables(region, batch, memory.fields, memory.bytes)
         if self._takes_shared:
             memory.set(layout.SHARED_SIZE, batch.shared.size)
-            memory.set(layout.SHARED_UNDEFINED, batch.shared.shadow_distance)
             self._bring(batch.shared.addresses(), layout.SHARED_BASE)
 
     @property
@@ -103,31 +102,25 @@ class _Run:
             numbers = batch.threads.numbers(lanes)
             padded = np.concatenate([numbers, np.repeat(numbers[-1:], LANES - count % LANES)])
         chunks = -(-count // LANES)
-        brought, changed = region.registers_at(entry)
+        brought, changed, early = region.registers_at(entry)
         ins: list[tuple[Array, int, int, int]] = []
         for one in brought:
             self._copy(ins, frame[one.slot], one.location, padded, one.stays or chunks == 1)
         for value, location in self._varying:
             self._copy(ins, value, location, padded, True)
-        if self._takes_local:
-            memory.set(layout.LOCAL_SIZE, batch.local.size)
-            memory.set(layout.LOCAL_UNDEFINED, batch.local.shadow_distance)
-            self._copy(ins, batch.local.addresses(), layout.LOCAL_BASE, padded, True)
-        if self._takes_global:
-            self._remember_allocations(self._workers[:1])
-        if self._races is not None:
-            firsts = np.arange(0, count, LANES) if lanes is None else lanes[::LANES]
-            self._races.begin(firsts, self._snapshot)
-        results = [np.empty(chunks * LANES, one.dtype) for one in changed]
+        self._look_at_memory(ins, lanes, padded, count)
+        results = [np.empty(chunks * LANES, one.dtype) for one in (*changed, *early)]
         places = np.empty(chunks * LANES, np.uint32)
         memory.set(layout.LAST_CHUNK, chunks - 1)
         memory.set(layout.ENTRY, region.place(entry))
         memory.set(layout.PLACES, _address(places))
         outs = [
             (result, one.dtype.itemsize * LANES, one.location, _kind(one.dtype))
-            for result, one in zip(results, changed, strict=True)
+            for result, one in zip(results, (*changed, *early), strict=True)
         ]
         kept = [self._table(layout.INS, ins), self._table(layout.OUTS, outs)]
+        memory.set(layout.OUT_COUNT, len(changed))
+        memory.set(layout.OUT_ALL, len(outs))
         last = memory.array(layout.LAST_PLACE)
         last[:] = region.place(entry)
         if count % LANES:
@@ -140,11 +133,14 @@ class _Run:
         finally:
             if region.counts:
                 self._count()
+        if any(one.memory.get(layout.EARLY) for one in self._workers):
+            changed = changed + early
         stuck = [one for worker in self._workers for one in worker.stuck]
         if stuck or not_begun:
-            self._merge(frame, lanes, count, places, changed, results, stuck, not_begun)
+            left = list(zip(changed, results, strict=False))
+            self._merge(frame, lanes, count, places, left, stuck, not_begun)
             return region.blocks_at(places[:count]), False
-        for one, result in zip(changed, results, strict=True):
+        for one, result in zip(changed, results, strict=False):
             if lanes is None:
                 frame[one.slot] = _shared_by_all(result[:count])
             else:
@@ -155,6 +151,23 @@ class _Run:
         return region.blocks_at(place) if place.ndim else region.block_at(int(place)), True
 
     # Inside.
+
+    def _look_at_memory(
+        self, ins: list[tuple[Array, int, int, int]], lanes: Lanes, padded: Lanes, count: int
+    ) -> None:
+        """Tell the code of the memory that there is now."""
+        batch, memory = self._batch, self._memory
+        if self._takes_shared:
+            memory.set(layout.SHARED_UNDEFINED, batch.shared.look_for_undefined())
+        if self._takes_local:
+            memory.set(layout.LOCAL_SIZE, batch.local.size)
+            memory.set(layout.LOCAL_UNDEFINED, batch.local.shadow_distance)
+            self._copy(ins, batch.local.addresses(), layout.LOCAL_BASE, padded, True)
+        if self._takes_global:
+            self._remember_allocations(self._workers[:1])
+        if self._races is not None:
+            firsts = np.arange(0, count, LANES) if lanes is None else lanes[::LANES]
+            self._races.begin(firsts, self._snapshot)
 
     def _count(self) -> None:
         """Add what the code has counted to the coverage of the kernel."""
@@ -184,8 +197,7 @@ class _Run:
         lanes: Lanes,
         count: int,
         places: U32,
-        changed: list[Carried],
-        results: list[Array],
+        results: list[tuple[Carried, Array]],
         stuck: list[Stuck],
         not_begun: list[Chunks],
     ) -> None:
@@ -198,7 +210,7 @@ class _Run:
         for chunk, here, _ in stuck:
             have_left[chunk * LANES :][: len(here)] = False
             places[chunk * LANES :][: len(here)] = here
-        for one, result in zip(changed, results, strict=True):
+        for one, result in results:
             frame.merge(one.slot, result[:count][have_left], numbers[have_left])
         for chunk, here, registers in stuck:
             for one, value in registers:

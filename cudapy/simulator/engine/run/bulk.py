@@ -14,8 +14,8 @@ import numpy as np
 from .. import fault
 from ..access import ATOMIC, READ, VERBS, WRITE, accessed
 from ..classes import UNINITIALIZED
-from ..memory import UNDEFINED
 from ..ptx.types import TYPES
+from ..undefined_bits import UNDEFINED
 from .atomic import combiner
 
 if TYPE_CHECKING:
@@ -201,11 +201,11 @@ class Bulk:
             self._report.fail(fault.ILLEGAL_ADDRESS, text, number, one, True, np.uint64(address), size)
         offset, access = address - allocation.address, accessed(_BYTE, size, number, mode)
         self._global.check_reach(allocation, np.array([address], np.uint64), access, one)
-        undefined = allocation.undefined
-        return (
-            allocation.data[offset : offset + size],
-            None if undefined is None else undefined[offset : offset + size],
-        )
+        data, undefined = allocation.data[offset : offset + size], allocation.undefined
+        if undefined is None:
+            return data, None
+        bits = undefined.seen() if mode == READ else undefined.changing()
+        return data, bits[offset : offset + size]
 
     def shared_start(
         self, lane: int, address: int, size: int, align: int, space: str, number: int, mode: int

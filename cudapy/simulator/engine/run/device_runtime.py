@@ -219,8 +219,8 @@ def _rows(device: Device, address: int, pitch: int, width: int, height: int) -> 
         return None
     start, shape, strides = address - allocation.address, (height, width), (pitch, 1)
     raw_bytes = as_strided(allocation.data[start:], shape, strides)
-    shadow = allocation.undefined
-    return _Rows(raw_bytes, None if shadow is None else as_strided(shadow[start:], shape, strides))
+    bits = allocation.undefined
+    return _Rows(raw_bytes, None if bits is None else as_strided(bits.seen()[start:], shape, strides))
 
 
 # Memory, streams, events, and what the device is asked.

@@ -12,7 +12,7 @@ from .threads import cached
 
 if TYPE_CHECKING:
     from ..access import Places
-    from ..aliases import U8, U64, Array, Lanes
+    from ..aliases import U64, Array, Lanes
     from ..device import Device
     from ..memory import Allocation
     from .race_detector import RaceDetector
@@ -63,8 +63,7 @@ class GlobalMemory:
         if allocation.reach is not None:
             self.check_reach(allocation, a, access, lanes)
         array, start = allocation.view(access.dtype)
-        if allocation.undefined is not None:
-            self.follow_undefined(allocation, allocation.undefined, a, access, lanes)
+        self.follow_undefined(allocation, a, access, lanes)
         if self._races is not None:
             self._races.in_global(allocation, a, access, lanes, values)
         if not a.ndim:
@@ -149,11 +148,9 @@ class GlobalMemory:
             if allocation.reach is not None:
                 self.check_reach(allocation, every, access, lanes)
             array, start = allocation.view(access.dtype)
-            if allocation.undefined is not None:
-                chosen = self._threads.numbers(lanes)[positions]
-                self.follow_undefined(allocation, allocation.undefined, every[positions], access, chosen)
+            chosen = self._threads.numbers(lanes)[positions]
+            self.follow_undefined(allocation, every[positions], access, chosen)
             if self._races is not None:
-                chosen = self._threads.numbers(lanes)[positions]
                 stored = tuple(value[positions] if value.ndim else value for value in values)
                 self._races.in_global(allocation, every[positions], access, chosen, stored)
             index = (every[positions] - np.uint64(start)) // np.uint64(access.dtype.itemsize)
@@ -186,9 +183,9 @@ class GlobalMemory:
             text = f"Invalid {'multimem' if is_multimem else '__global__'} {access.verb}"
             self._report.fail(fault.ILLEGAL_ADDRESS, text, access.number, lanes, True, a, access.size, more)
 
-    def follow_undefined(
-        self, allocation: Allocation, undefined: U8, a: U64, access: Access, lanes: Lanes
-    ) -> None:
-        """Follow the undefined bytes that an access reads or writes."""
-        offset = (np.atleast_1d(a) - np.uint64(allocation.address)).view(np.int64)
-        self._undefined.access(undefined, offset, a, access, lanes, f"__global__ {allocation.kind} memory")
+    def follow_undefined(self, allocation: Allocation, a: U64, access: Access, lanes: Lanes) -> None:
+        """Follow the undefined bytes that an access reads or writes, where they are looked for."""
+        bits = allocation.undefined
+        if bits is not None:
+            offset = (np.atleast_1d(a) - np.uint64(allocation.address)).view(np.int64)
+            self._undefined.access(bits, offset, a, access, lanes, f"__global__ {allocation.kind} memory")

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import fault
-from ..memory import POISON, UNDEFINED
+from ..memory import POISON
 from ..rounding import round_up
+from ..undefined_bits import UndefinedBits, distance
 
 if TYPE_CHECKING:
     from ..access import Access, Places
@@ -30,7 +31,7 @@ class LocalMemory:
         self._stride = 0
         self._base: U64 = threads.all_lanes.view(np.uint64)
         """Where the memory of each lane starts."""
-        self._shadow: U8 | None = None
+        self._shadow: UndefinedBits | None = None
         """The undefined bits of each byte, if these are looked for."""
 
     @property
@@ -40,8 +41,8 @@ class LocalMemory:
 
     @property
     def shadow_distance(self) -> int:
-        """How far behind the memory its shadow lies in this process; 0 if there is none."""
-        return 0 if self._shadow is None else self._shadow.ctypes.data - self._data.ctypes.data
+        """How far behind the memory its undefined bits lie in this process; 0 if there are none."""
+        return distance(self._shadow, self._data)
 
     def addresses(self) -> U64:
         """Where that of each lane lies in this process."""
@@ -56,10 +57,10 @@ class LocalMemory:
         grown = np.full((count, stride), POISON, np.uint8)
         grown[:, :old] = self._data.reshape(count, old)
         if self._undefined.is_wanted:
-            shadow = np.full((count, stride), UNDEFINED, np.uint8)
+            shadow = UndefinedBits(count * stride)
             if self._shadow is not None:
-                shadow[:, :old] = self._shadow.reshape(count, old)
-            self._shadow = shadow.reshape(-1)
+                shadow.changing().reshape(count, stride)[:, :old] = self._shadow.seen().reshape(count, old)
+            self._shadow = shadow
         self._data, self._stride = grown.reshape(-1), stride
         self._base = (self._threads.all_lanes * stride).view(np.uint64)
 

@@ -12,8 +12,9 @@ import numpy as np
 from .. import address_spaces, fault
 from ..access import ATOMIC, READ, Access
 from ..classes import UNINITIALIZED
-from ..memory import POISON, UNDEFINED
+from ..memory import POISON
 from ..rounding import round_up
+from ..undefined_bits import UndefinedBits, distance
 from .local import refuse
 from .race_detector import Contents
 from .threads import cached
@@ -76,11 +77,11 @@ class SharedMemory:
         self._undefined = undefined
         self.size, self.stride = size, stride_of(size)
         self.data: U8 = np.full(threads.block_count * self.stride, POISON, np.uint8)
-        self.shadow: U8 | None = None
+        self.shadow: UndefinedBits | None = None
         """The undefined bits of each byte, if these are looked for."""
         if undefined.is_wanted:
-            self.shadow = np.full(len(self.data), UNDEFINED, np.uint8)
-            self.shadow.reshape(threads.block_count, -1)[:, size:] = 0  # nothing can be written there
+            self.shadow = UndefinedBits(len(self.data))
+            self.shadow.seen().reshape(threads.block_count, -1)[:, size:] = 0  # nothing can be written there
         self.is_checked = races is not None or self.shadow is not None
         self._views: dict[DType, Array] = {}
         self._base: U64 | None = None  # where that of each lane's block starts
@@ -88,10 +89,11 @@ class SharedMemory:
             key = ("shared", *threads.key, self.stride)
             self._base = cached(key, lambda: threads.blocks.astype(np.uint64) * np.uint64(self.stride))
 
-    @property
-    def shadow_distance(self) -> int:
-        """How far behind the memory its shadow for undefined bytes lies in this process; 0: there is none."""
-        return 0 if self.shadow is None else self.shadow.ctypes.data - self.data.ctypes.data
+    def look_for_undefined(self) -> int:
+        """How far behind the memory its undefined bits lie in this process; 0: there are none."""
+        if self.shadow is not None:
+            self.shadow.look(len(self.data))
+        return distance(self.shadow, self.data)
 
     def addresses(self) -> U64:
         """Where that of each lane's block lies in this process."""
@@ -199,7 +201,7 @@ class SharedMemory:
 
     def undefined(self, start: int, size: int) -> U8 | None:
         """The undefined bits of bytes of the batch's memory, if these are looked for."""
-        return None if self.shadow is None else self.shadow[start : start + size].copy()
+        return None if self.shadow is None else self.shadow.seen()[start : start + size].copy()
 
     def copied(
         self,
@@ -215,12 +217,12 @@ class SharedMemory:
         undefined: the undefined bits of what it writes; None: all is defined.
         """
         if self.shadow is not None:
-            if mode == ATOMIC and self.shadow[places].any():
+            if mode == ATOMIC and self.shadow.seen()[places].any():
                 a = places[:1].astype(np.uint64) % np.uint64(self.stride)
                 text = "Read of __shared__ memory that nobody wrote"
                 self._report.find(UNINITIALIZED, text, number, np.array([lane]), True, a, len(places))
             if mode != READ:
-                self.shadow[places] = 0 if undefined is None else undefined
+                self.shadow.changing()[places] = 0 if undefined is None else undefined
         if self.races is not None:
             self.races.copied(places, lane, number, mode, phase)
 

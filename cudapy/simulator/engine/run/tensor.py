@@ -98,7 +98,7 @@ class Tensors:
             self._bulk.seen(touched, lane, number)
             elements = self._elements(described, places[inside], dtype, lane, number, WRITE)
             shadow = self._shared.shadow
-            undefined = None if shadow is None else shadow.view(dtype)[index][inside]
+            undefined = None if shadow is None else shadow.seen().view(dtype)[index][inside]
             whole = 0 if form.operation else size
             self._bulk.check_defined(undefined, "__shared__", lane, place, number, whole)
             if form.operation:
@@ -230,8 +230,9 @@ class Tensors:
         index = (places + (tensor.address - start)) // dtype.itemsize
         if allocation.undefined is None:
             return _Elements(array, index)
-        skip = start - allocation.address
-        return _Elements(array, index, allocation.undefined[skip : skip + array.nbytes].view(dtype))
+        skip, undefined = start - allocation.address, allocation.undefined
+        bits = undefined.seen() if mode == READ else undefined.changing()
+        return _Elements(array, index, bits[skip : skip + array.nbytes].view(dtype))
 
 
 def _bytes_of(index: I64, size: int) -> I64:

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..access import ATOMIC, MASKING, READ, WRITE
 from ..classes import UNINITIALIZED
-from ..memory import UNDEFINED
+from ..undefined_bits import UNDEFINED
 from .report import place_of
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ..access import Access
     from ..aliases import I32, I64, U8, U64, Array, Bools, Lanes
     from ..compile.function import CompiledFunction
+    from ..undefined_bits import UndefinedBits
     from .report import Reporter
     from .threads import Threads
 
@@ -95,12 +96,20 @@ class UndefinedBytes:
     # Memory.
 
     def access(
-        self, shadow: U8, offset: I64, a: U64 | np.uint64, access: Access, lanes: Lanes, memory: str
+        self,
+        undefined: UndefinedBits,
+        offset: I64,
+        a: U64 | np.uint64,
+        access: Access,
+        lanes: Lanes,
+        memory: str,
     ) -> None:
-        """Follow an access to memory: `shadow` is its shadow, in which each lane's bytes start at `offset`.
+        """Follow an access to memory, in whose `undefined` bits each lane's bytes start at `offset`.
 
         memory: what it is, for reports.
         """
+        makes_some = access.mode == WRITE and self._pending is not None
+        shadow = undefined.changing() if makes_some else undefined.seen()
         first, size = np.atleast_1d(offset), access.size
         width = min(size, 8)  # of so many bytes at once
         if (int(np.bitwise_or.reduce(first)) | len(shadow)) & (width - 1):
