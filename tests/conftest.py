@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -86,8 +86,22 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if config.option.markexpr == "quick" and collection_path in LONG else None
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Have each worker begin elsewhere in a folder: what one has compiled, the others read."""
+    report = yield
+    worker = getattr(collector.config, "workerinput", None)
+    if worker and isinstance(collector, pytest.Directory) and report.result:
+        start = len(report.result) * int(worker["workerid"].removeprefix("gw")) // worker["workercount"]
+        report.result = [*report.result[start:], *report.result[:start]]
+    return report
+
+
 @pytest.hookimpl(tryfirst=True)  # before tests are selected by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.path.parts)  # wherever a worker began
     for item in items:
         if item.path not in LONG and item.get_closest_marker("thorough") is None:
             item.add_marker("quick")
