@@ -46,10 +46,10 @@ class Vectorcall:
 
     def enter(self, function: Any, address: int, parameters: tuple[str, ...] | None) -> None:
         """Have calls of a function go to `address`, as (function, arguments, count, keywords)."""
-        if _set_vectorcall is None:
+        if not _set_vectorcall:
             _Word.from_address(id(function) + self._at).value = address
         else:  # of 3.12 and newer, which specialise calls
-            _set_vectorcall(ctypes.py_object(function), ctypes.c_void_p(address))
+            _set_vectorcall(function, address)
 
 
 class Forwarder(Vectorcall):
@@ -81,7 +81,9 @@ _SIZE, _VECTORCALL_OFFSET = 4, 7  # words of a type
 _VARARGS = 4  # a flag of code objects
 _FASTCALL = 0x80  # METH_FASTCALL
 _api: Any = getattr(ctypes, "pythonapi", None)
-_set_vectorcall = getattr(_api, "PyFunction_SetVectorcall", None)
+_set_vectorcall: Any = hasattr(_api, "PyFunction_SetVectorcall") and ctypes.PYFUNCTYPE(
+    None, ctypes.py_object, ctypes.c_void_p
+)(("PyFunction_SetVectorcall", _api))
 _new_builtin: Any = _api and ctypes.PYFUNCTYPE(
     ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p
 )(("PyCFunction_NewEx", _api))

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import ctypes
-import re
 
 from .enums import Enum
-from .handles import Callback, Handle
+from .handles import Callback, Handle, Int, Pointer, UInt, UInt64
 from .lazy_types import find
 from .parameters import is_in_out, public_name, type_of
-from .prototypes import parse
+from .prototypes import parameters as parameters_of
 from .scalars import AGGREGATES, SCALARS, SimpleData
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any
+    from typing import Any, TypeAlias
 
     from .library import Declaration
     from .prototypes import CParameter
@@ -41,34 +40,29 @@ room for; both of these and a struct are made before C is called.
 """
 
 
-class Argument:
-    """A parameter of Python. slot: its place among those of C; limit: the highest int; cls: beside int.
+Argument: TypeAlias = "tuple[int, Any, int, int, int, int, int, int, int, int]"
+"""A parameter of Python, in the order of `lanes.ARGUMENT`; places among the parameters of C are in bytes.
 
-    size: of bytes: the slot of the number that they must have at least, and 1; 0: of any number.
-    inside: where in an object is the handle that C gets, whose class is the `limit`.
-    place: where in an owner that is made the object goes, if it does.
-    width: the bytes of an item of an array, whose class is `cls`, or those of a struct.
-    less: what is taken from the number that says the size.
-    is_last: whether the next Argument is of another object; else C gets more of this one.
-    """
-
-    __slots__ = ("cls", "inside", "is_last", "kind", "less", "limit", "place", "size", "slot", "width")
-
-    def __init__(self, slot: int, kind: int, cls: Any = None, limit: int = 0, size: int = 0) -> None:
-        self.slot, self.kind, self.cls, self.limit, self.size = slot, kind, cls, limit, size
-        self.inside = self.place = self.width = self.less = 0
-        self.is_last = True
+What kind it is; the class beside int, that of an array's items; the highest int; its place; where in an
+object is the handle that C gets, whose class is the highest int; the place of the number that bytes must have
+at least, and 8, 0: of any number; where in an owner that is made the object goes, if it does; how far the
+next object is; the bytes of an item of an array, or of a struct; what is taken from the number.
+"""
+Result: TypeAlias = "tuple[int, int, Any, int]"
+"""What C writes: a place, the index of one of RESULTS, the class, the place of the number of chars."""
 
 
-class Result:
-    """What C writes. kind: one of RESULTS; cls: of an enum, a handle or a struct; count: the slot of the
-    number of chars.
-    """
+def argument(
+    slot: int, kind: int, cls: Any = None, limit: int = 0, *,
+    size: int = 0, inside: int = 0, place: int = 0, width: int = 0, less: int = 0,
+) -> Argument:  # fmt: skip
+    """An argument of an object of its own."""
+    return kind, cls, limit, 8 * slot, inside, 8 * size, place, 8, width, less
 
-    __slots__ = ("cls", "count", "kind", "slot")
 
-    def __init__(self, slot: int, kind: str, cls: Any = None) -> None:
-        self.slot, self.kind, self.cls, self.count = slot, kind, cls, 0
+def result(slot: int, kind: str, cls: Any = None, count: int = 0) -> Result:
+    """A result of one of RESULTS."""
+    return 8 * slot, RESULTS.index(kind), cls, 8 * count
 
 
 def described(
@@ -81,42 +75,66 @@ def described(
 
     twins: the classes that a face has for those of C. It has ints for handles, and str for texts, too.
     """
-    prototype, library = parse(declaration.prototype), declaration.library
+    library = declaration.library
     if (
-        prototype.returns != library.status
-        or len(prototype.parameters) > MOST_PARAMETERS
+        not declaration.prototype.startswith(f"{library.status} ")
         or declaration.keeps
         or declaration.frees
         or declaration.variants
         or declaration.whole
     ):
         return None
-    slots = _slots(prototype.parameters, scope)
-    if slots is None:
+    parameters, sizes = parameters_of(declaration.prototype), declaration.sizes
+    classes: list[Any] = [SCALARS.get(p.type) or scope.get(p.type) or type_of(p, scope) for p in parameters]
+    values = [
+        None if p.stars else _values[cls] if cls in _values else _look_at(cls)
+        for p, cls in zip(parameters, classes, strict=True)
+    ]
+    slots: Sequence[int] | None = range(len(parameters))
+    if _STRUCT in values:
+        slots = _slots(classes, values)
+    if slots is None or len(slots) > MOST_PARAMETERS:
         return None
-    reader = _Reader(declaration, dict(zip(prototype.parameters, slots, strict=True)), inputs, scope, twins)
+    reader: _Reader | None = None
     arguments: dict[str, Argument] = {}
     results: list[Result] = []
-    for parameter in prototype.parameters:
-        if parameter.name in inputs:
-            argument = reader.argument(parameter)
-            if argument is None:
+    for parameter, cls, value, slot in zip(parameters, classes, values, slots, strict=True):
+        name = parameter.name
+        if name in inputs and not parameter.stars:
+            if value is None or (value is _STRUCT and twins and cls in twins):
                 return None
-            arguments[parameter.name] = argument
+            kind, beside, limit = value
+            if kind == VALUE:
+                arguments[name] = argument(slot, VALUE, cls, width=ctypes.sizeof(cls))
+                continue
+            if twins and kind & ENUM:
+                beside = twins.get(cls, cls)
+            arguments[name] = kind, beside, limit, 8 * slot, 0, 0, 0, 8, 0, 0
+        elif name in inputs or (sizes and parameter.c_name in sizes):
+            reader = reader or _Reader(
+                declaration, dict(zip(parameters, slots, strict=True)), inputs, scope, twins
+            )
+            if name in inputs:
+                passed = reader.argument(parameter, cls, slot)
+                if passed is None:
+                    return None
+                arguments[name] = passed
+            else:
+                chars = reader.chars(parameter, cls, slot)
+                if chars is None or len(parameters) - len(inputs) > 1:
+                    return None
+                results.append(chars)
         else:
-            result = reader.result(parameter)
-            if result is None:
+            made = _result(slot, parameter, cls, twins)
+            if made is None:
                 return None
-            results.append(result)
-    most = MOST_RESULTS if library.pending is None else 0
-    if any(result.kind == "chars" for result in results):
-        most = min(most, 1)
-    if len(results) > most:
+            results.append(made)
+    if len(results) > (MOST_RESULTS if library.pending is None else 0):
         return None
     return [arguments[name] for name in inputs], results
 
 
-def _slots(parameters: Sequence[CParameter], scope: dict[str, Any]) -> list[int] | None:
+def _slots(classes: Sequence[Any], values: Sequence[_Value | None]) -> list[int] | None:
     """Where each parameter is: the first six places are registers, then follows the stack.
 
     A struct is in one or two registers if these are left, otherwise on the stack, never in both. None if one
@@ -124,10 +142,9 @@ def _slots(parameters: Sequence[CParameter], scope: dict[str, Any]) -> list[int]
     """
     registers, stack = 0, 6
     slots: list[int] = []
-    for parameter in parameters:
+    for cls, value in zip(classes, values, strict=True):
         words = 1
-        cls = None if parameter.stars else type_of(parameter, scope)
-        if cls is not None and issubclass(cls, AGGREGATES):
+        if value is _STRUCT:
             size = ctypes.sizeof(cls)
             if not size or size % 4 or cls._alignment_ or _has_floats(cls):
                 return None
@@ -151,7 +168,7 @@ def _has_floats(cls: Any) -> bool:
 
 
 class _Reader:
-    """Reads what a declaration says of the parameters, each with its slot."""
+    """Reads what a declaration says of the parameters that are pointers, each with its slot."""
 
     def __init__(
         self,
@@ -166,14 +183,11 @@ class _Reader:
         sizes = declaration.sizes
         self.sized = {p.name: sizes[p.c_name] for p in slots if p.c_name in sizes} if sizes else {}
 
-    def argument(self, parameter: CParameter) -> Argument | None:
+    def argument(self, parameter: CParameter, cls: Any, slot: int) -> Argument | None:
         """What Python passes for a parameter."""
-        cls, slot, name = type_of(parameter, self.scope), self.slots[parameter], parameter.name
+        name = parameter.name
         if name in self.declaration.in_place:
-            return Argument(slot, PLACE, cls)
-        if parameter.stars == 0:
-            key = slot, cls, self.twins.get(cls) if self.twins else None
-            return _VALUES[key] if key in _VALUES else _VALUES.setdefault(key, _value(*key))
+            return argument(slot, PLACE, cls)
         later = name in self.declaration.later
         if not later and is_in_out(parameter, cls, self.sized):
             return None
@@ -181,93 +195,92 @@ class _Reader:
         if is_struct and self.twins and cls in self.twins:
             return None
         if (later or parameter.stars == 2) and cls is not ctypes.c_char:
-            return self._address(slot)
+            return argument(slot, INTEGER | NONE | ADDRESS, self.address(), 2**64 - 1)
         if parameter.stars != 1:
             return None
-        is_sized = name in self.sized
         if cls is None:
-            return self._memory(parameter, is_sized)
-        if is_sized:
-            array = None if is_struct else _array(slot, cls)
-            return array if array is not None and self._measure(array, name) else None
+            return self.memory(parameter, slot)
+        if name in self.sized:
+            return None if is_struct else self.array(parameter, cls, slot)
         if cls is ctypes.c_char:
-            return Argument(slot, BYTES | NONE, bytes) if parameter.const else None
-        return Argument(slot, PLACE | NONE, cls) if is_struct else None
+            return argument(slot, BYTES | NONE, bytes) if parameter.const else None
+        return argument(slot, PLACE | NONE, cls) if is_struct else None
 
-    def _address(self, slot: int) -> Argument:
-        """An address: an int, or a handle that has one."""
+    def address(self) -> Any:
+        """The class of the handles that are addresses of memory."""
         cls = self.declaration.library.address
-        return Argument(slot, INTEGER | NONE | ADDRESS, find(self.scope, cls) if cls else None, 2**64 - 1)
+        return find(self.scope, cls) if cls else None
 
-    def _memory(self, parameter: CParameter, is_sized: bool) -> Argument | None:
+    def memory(self, parameter: CParameter, slot: int) -> Argument | None:
         """An address of memory, or bytes if C reads as many as a number says, or finds out how many."""
         if public_name(self.declaration.stub.__name__).endswith("ImportFromShareableHandle"):
             return None  # a descriptor, or the address of a handle
-        memory = self._address(self.slots[parameter])
-        if parameter.const and (not is_sized or self._measure(memory, parameter.name)):
-            memory.kind, memory.cls = memory.kind | BYTES, bytes
-        return memory
+        kind, cls, (size, less) = INTEGER | NONE | ADDRESS, self.address(), (0, 0)
+        if parameter.const and parameter.name in self.sized:
+            size, less = self.measure(parameter)
+        if parameter.const and (size or parameter.name not in self.sized):
+            kind, cls = kind | BYTES, bytes
+        return argument(slot, kind, cls, 2**64 - 1, size=size, less=less)
 
-    def _measure(self, argument: Argument, name: str) -> bool:
-        """Set how many bytes or items C reads, if a parameter says it: by itself, or less a number."""
-        match = _MEASURES.fullmatch(str(self.sized[name]))
-        if match is None:
-            return False
-        for parameter, slot in self.slots.items():
-            if parameter.c_name == match[1] and parameter.name in self.inputs and not parameter.stars:
-                argument.size, argument.less = slot + 1, int(match[2] or 0)
-                return True
-        return False
+    def array(self, parameter: CParameter, cls: Any, slot: int) -> Argument | None:
+        """An array of a class of numbers or handles."""
+        if issubclass(cls, Enum):
+            cls = ctypes.c_int
+        item, width = _values[cls] if cls in _values else _look_at(cls), ctypes.sizeof(cls)
+        size, less = self.measure(parameter)
+        if item is None or width not in (4, 8) or not size:
+            return None
+        return argument(slot, ARRAY | NONE, cls, item[2], size=size, width=width, less=less)
 
-    def result(self, parameter: CParameter) -> Result | None:
-        """What C writes for a parameter."""
-        cls, slot = type_of(parameter, self.scope), self.slots[parameter]
-        if parameter.name not in self.sized:
-            return _result(slot, parameter, cls, self.twins)
+    def measure(self, parameter: CParameter) -> tuple[int, int]:
+        """How many bytes or items C reads or writes, if a parameter says it, by itself or less a number.
+
+        Returns its slot, and 1, and the number; 0, 0 if there is none.
+        """
+        name, _, less = str(self.sized[parameter.name]).partition(" - ")
+        for other, slot in self.slots.items():
+            if other.c_name == name and other.name in self.inputs and not other.stars:
+                return slot + 1, int(less or 0)
+        return 0, 0
+
+    def chars(self, parameter: CParameter, cls: Any, slot: int) -> Result | None:
+        """Bytes that C writes, as many as there is room for."""
         if cls is not ctypes.c_char or parameter.stars != 1 or self.twins is not None:
             return None
-        chars, room = Result(slot, "chars"), Argument(slot, BYTES)
-        if not self._measure(room, parameter.name) or room.less:
-            return None
-        chars.count = room.size - 1
-        return chars
+        size, less = self.measure(parameter)
+        return result(slot, "chars", None, size - 1) if size and not less else None
 
 
-_MEASURES = re.compile(r"(\w+)(?: - (\d+))?")
+_Value: TypeAlias = "tuple[int, Any, int]"
+_STRUCT: _Value = (VALUE, None, 0)
+_scalars: list[Any] = [*SCALARS.values()]
+_CODES: dict[Any, str] = {cls: cls._type_ for cls in _scalars}
+_BASES: dict[Any, _Value | None] = {
+    **dict.fromkeys(AGGREGATES, _STRUCT),
+    Callback: None,
+    **{cls: (INTEGER | NONE, cls, 2**64 - 1) for cls in (Pointer, UInt64)},
+    UInt: (INTEGER | NONE | NARROW, UInt, 2**32 - 1),
+    Int: (INTEGER | NONE | NARROW, Int, 2**31 - 1),
+    Enum: (INTEGER | ENUM, Enum, 2**32 - 1),
+    **{
+        cls: (INTEGER, None, 2 ** (8 * ctypes.sizeof(cls) - (code in "bhilq")) - 1)
+        for cls, code in _CODES.items()
+        if code in "bBhHiIlLqQ"
+    },
+}
+_values: dict[type | None, _Value | None] = {None: None}
+"""What a lane takes of a parameter that C gets by its value: the kind, the class beside int, the highest int.
+None: no lane takes it.
+"""
 
 
-def _array(slot: int, cls: Any) -> Argument | None:
-    """An array of a class of numbers or handles."""
-    if issubclass(cls, Enum):
-        cls = ctypes.c_int
-    item = _value(slot, cls, None)
-    if item is None or ctypes.sizeof(cls) not in (4, 8):
-        return None
-    array = Argument(slot, ARRAY | NONE, cls, item.limit)
-    array.width = ctypes.sizeof(cls)
-    return array
-
-
-_VALUES: dict[tuple[int, Any, Any], Argument | None] = {}
-"""What `_value` has returned: a header has few classes of parameters."""
-
-
-def _value(slot: int, cls: Any, twin: Any) -> Argument | None:
-    """A parameter that C gets by its value; None for what a lane does not take. twin: of an enum, if any."""
-    if cls is None:
-        return None
-    if issubclass(cls, AGGREGATES):
-        struct = Argument(slot, VALUE, cls)
-        struct.width = ctypes.sizeof(cls)
-        return struct if twin is None else None
-    if issubclass(cls, Enum):
-        return Argument(slot, INTEGER | ENUM, twin or cls, 2**32 - 1)
-    width = ctypes.sizeof(cls)
-    highest = 2 ** (8 * width - (cls._type_ in "bhilq")) - 1
-    if issubclass(cls, Handle):
-        is_taken = width in (4, 8) and not issubclass(cls, Callback)
-        return Argument(slot, INTEGER | NONE | NARROW * (width == 4), cls, highest) if is_taken else None
-    return Argument(slot, INTEGER, limit=highest) if cls._type_ in "bBhHiIlLqQ" else None
+def _look_at(cls: type) -> _Value | None:
+    """What is in `_values` of a class, by the first of its bases that is known."""
+    value = next((_BASES[base] for base in cls.__mro__ if base in _BASES), None)
+    if value is not None and value[1] is not None:
+        value = value[0], cls, value[2]
+    _values[cls] = value
+    return value
 
 
 _NUMBERS = {
@@ -280,27 +293,27 @@ _NUMBERS = {
 def _result(slot: int, parameter: CParameter, cls: Any, twins: Mapping[type, Any] | None) -> Result | None:
     stars = parameter.stars
     if stars == 2 and cls is ctypes.c_char:
-        return Result(slot, "text") if twins is None else None
+        return result(slot, "text") if twins is None else None
     if stars == 2 and (cls is None or parameter.type in SCALARS):
-        return Result(slot, "unsigned 8")
+        return result(slot, "unsigned 8")
     if cls is None:
         return None
     if issubclass(cls, AGGREGATES):
         if stars != 1 or cls._version_ or (twins and cls in twins):
             return None
-        return Result(slot, "spare struct" if cls._alignment_ else "struct", cls)
+        return result(slot, "spare struct" if cls._alignment_ else "struct", cls)
     if issubclass(cls, Handle):
         width = ctypes.sizeof(cls)
         if (stars != 1 and parameter.type == cls.__name__) or width not in (4, 8):
             return None
         if twins is None:
-            return Result(slot, f"handle {width}", cls)
+            return result(slot, f"handle {width}", cls)
     elif stars != 1:
         return None
     elif issubclass(cls, Enum):
-        return Result(slot, "enum", twins.get(cls, cls) if twins else cls)
+        return result(slot, "enum", twins.get(cls, cls) if twins else cls)
     number = _NUMBERS.get(cls._type_)
-    return Result(slot, f"{number} {ctypes.sizeof(cls)}") if number else None
+    return result(slot, f"{number} {ctypes.sizeof(cls)}") if number else None
 
 
 def is_plain_storage(cls: Any) -> bool:

@@ -42,9 +42,9 @@ from .lane_types import (
     OBJECT,
     RESULTS,
     VALUE,
-    Argument,
-    Result,
+    argument,
     described,
+    result,
 )
 from .lazy_types import find
 from .parameters import c_name, public_name
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any, TypeVar
 
+    from .lane_types import Argument, Result
     from .library import Declaration
     from .snake_case import Face
 
@@ -162,6 +163,8 @@ of a handle.
 
 _BASES = ctypes.Structure, ctypes.Union
 _NEVER = (1 << 63) - 1  # a count that no call has
+_HEAD = len(FUNCTION)
+_ENUM, _STRUCT, _SPARE = map(RESULTS.index, ("enum", "struct", "spare struct"))
 _COUNT, _INPUTS, _C, _LOCKED, _CODE = map(FUNCTION.index, ("count", "inputs", "c", "locked", "code"))
 _lock = RLock()
 
@@ -184,16 +187,6 @@ def immortal(obj: Any) -> int:
     """The address of an object that is kept for good."""
     _kept.append(obj)
     return id(obj)
-
-
-def _by_turns(method: M) -> M:
-    """Only one thread at a time gives a function its lane: words and stubs are handed out."""
-
-    def one(*arguments: Any, **named: Any) -> Any:
-        with _lock:
-            return method(*arguments, **named)
-
-    return one  # type: ignore[return-value]
 
 
 class _Words:
@@ -259,8 +252,9 @@ class _Block:
 
     def stub(self, table: int) -> int:
         """The address of a stub for a function's table."""
-        self.used += 1
-        return self.set_table(self.used - 1, table)
+        stub, self.used = self.used, self.used + 1
+        self._tables[stub] = table
+        return self._stubs + STUB * stub
 
     def set_table(self, stub: int, table: int) -> int:
         """Have a stub load another table; its address is returned."""
@@ -317,7 +311,6 @@ class _Lanes:
         self._words = _Words()
         self._handles: dict[Any, tuple[int, int, int] | None] = {}
 
-    @_by_turns
     def install(
         self,
         function: Any,
@@ -344,80 +337,72 @@ class _Lanes:
         returned: the number of the argument, from 1, that is the result.
         guards: the addresses of words that must be 0.
         """
-        outputs = [self._result(result) for result in results]
-        block = self._blocks[-1]
-        if None in outputs or not self.entry.is_free(function):
-            return None
-        if block.used == STUBS:
-            if len(self._blocks) == MOST_BLOCKS:
+        with _lock:
+            outputs = [self._result(*result) for result in results]
+            block = self._blocks[-1]
+            if () in outputs or not self.entry.is_free(function):
                 return None
-            from .lane_code import ROUTINE
+            if block.used == STUBS:
+                if len(self._blocks) == MOST_BLOCKS:
+                    return None
+                from .lane_code import ROUTINE
 
-            block = _Block(self.context, ROUTINE, self.entry.prologue)
-            self._blocks.append(block)
-        count, stays, in_c, is_sized, inputs = len(results), immortal, 0, 0, 0
-        takes: list[int] = []
-        for each in arguments:
-            cls, inside = 0 if each.cls is None else stays(each.cls), each.inside
-            if each.kind & ARRAY:
-                cls, inside = 0, cls
-            takes += (
-                each.kind,
-                cls,
-                each.limit,
-                8 * each.slot,
-                inside,
-                8 * each.size,
-                each.place,
-                8 * each.is_last,
-                each.width,
-                each.less,
-            )
-            inputs += each.is_last
-            is_sized |= each.size
-            last = each.slot + (each.width - 1) // 8 if each.kind == VALUE else each.slot
-            if last > in_c and each.kind != OBJECT:
-                in_c = last
-        makes: list[int] = []
-        for made in outputs:
-            makes += made or ()
-        for result in results:
-            if result.slot > in_c:
-                in_c = result.slot
-        first = len(FUNCTION)
-        address, table = self._words.room(first + len(takes) + len(makes))
-        takes_at = address + 8 * first
-        only = 0 if count or returned or released.required or copied.template else stays(ok)
-        found = (
-            self.entry.plain, stays(function.__code__), _NEVER, inputs, len(arguments), takes_at, count,
-            takes_at + 8 * len(takes), 0, 0, in_c - 5 if in_c > 5 else 0, only,
-            0 if alone and count == 1 else count + (not alone), 0 if alone else stays(ok), stays(failed),
-            is_sized, second, 8 * returned, self._guards(guards) if guards else 0, *released, *copied,
-        )  # fmt: skip
-        struct.pack_into(f"{len(table)}Q", table, 0, *found, *takes, *makes)
-        set_function(table, c_function)
-        self.entry.enter(function, block.stub(address), names)
-        return table
+                block = _Block(self.context, ROUTINE, self.entry.prologue)
+                self._blocks.append(block)
+            last, is_sized, objects = 0, 0, 0
+            rest: list[int] = []
+            stay: list[Any] = [function.__code__, ok, failed]
+            for kind, cls, limit, slot, inside, size, place, step, width, less in arguments:
+                stay.append(cls)
+                at = 0 if cls is None else id(cls)
+                if kind & ARRAY:
+                    at, inside = 0, at
+                rest += kind, at, limit, slot, inside, size, place, step, width, less
+                objects += step
+                is_sized |= size
+                end = slot + (width - 1) // 8 * 8 if kind == VALUE else slot
+                if end > last and kind != OBJECT:
+                    last = end
+            for words in outputs:
+                rest += words
+                if words[0] > last:
+                    last = words[0]
+            in_c, count, parts = last // 8, len(results), len(arguments)
+            address, table = self._words.room(_HEAD + len(rest))
+            at = address + 8 * _HEAD
+            is_made = count or returned or released.required or copied.template
+            struct.pack_into(
+                f"{len(table)}Q", table, 0,
+                self.entry.plain, id(function.__code__), _NEVER, objects // 8, parts, at, count,
+                at + 8 * len(ARGUMENT) * parts, 0, 0, in_c - 5 if in_c > 5 else 0, 0 if is_made else id(ok),
+                0 if alone and count == 1 else count + (not alone), 0 if alone else id(ok), id(failed),
+                is_sized, second, 8 * returned, self._guards(guards) if guards else 0, *released, *copied,
+                *rest,
+            )  # fmt: skip
+            _kept.extend(stay)
+            set_function(table, c_function)
+            self.entry.enter(function, block.stub(address), names)
+            return table
 
-    @_by_turns
     def enter(self, function: Any, routine: bytes, names: tuple[str, ...], known: dict[str, int]) -> None:
         """Have calls of a function enter a routine of its own, with the address of its words in RAX.
 
         names: of the words, known: what they are, but for "slow": the vectorcall of functions. A function
         that has a lane, as another thread may have given it, keeps that.
         """
-        if not self.entry.is_free(function):
-            return
-        address, table = self._words.room(len(names))
-        known = {**known, "slow": self.entry.plain}
-        struct.pack_into(f"{len(names)}Q", table, 0, *[known[name] for name in names])
-        stub = _Block(self.context, routine, self.entry.prologue).stub(address)
-        self.entry.enter(function, stub, None)
+        with _lock:
+            if not self.entry.is_free(function):
+                return
+            address, table = self._words.room(len(names))
+            known = {**known, "slow": self.entry.plain}
+            struct.pack_into(f"{len(names)}Q", table, 0, *[known[name] for name in names])
+            stub = _Block(self.context, routine, self.entry.prologue).stub(address)
+            self.entry.enter(function, stub, None)
 
-    @_by_turns
     def words(self, count: int) -> tuple[int, Any]:
         """The address of so many words that are kept for good, and the words, which are 0."""
-        return self._words.room(count)
+        with _lock:
+            return self._words.room(count)
 
     def _guards(self, addresses: Sequence[int]) -> int:
         """Where these are, before a 0."""
@@ -426,21 +411,20 @@ class _Lanes:
             words[i] = address
         return start
 
-    def _result(self, result: Result) -> tuple[int, ...] | None:
-        """The words of a RESULT."""
-        slot, kind, cls = 8 * result.slot, RESULTS.index(result.kind), result.cls
+    def _result(self, slot: int, kind: int, cls: Any, count: int) -> tuple[int, ...]:
+        """The words of a RESULT; () if there can be none."""
         if cls is None:
-            return slot, kind, 0, 8 * result.count, 0
-        if result.kind == "struct":
+            return slot, kind, 0, count, 0
+        if kind == _STRUCT:
             return slot, kind, immortal(cls), new_of(_BASES[issubclass(cls, ctypes.Union)]), 0
-        if result.kind == "spare struct":
+        if kind == _SPARE:
             return slot, kind, immortal(cls), immortal(cls._spare_), 0
-        if result.kind == "enum":
+        if kind == _ENUM:
             return slot, kind, immortal(cls._by_value), 0, 0
         if cls not in self._handles:
             self._handles[cls] = self._handle(cls)
         handle = self._handles[cls]
-        return handle and (slot, kind, *handle)
+        return (slot, kind, *handle) if handle else ()
 
     def _handle(self, cls: Any) -> tuple[int, int, int] | None:
         """A handle of a class that is all zeros, and the size of those; None if a copy would not be one."""
@@ -457,17 +441,15 @@ def set_function(table: Any, c_function: Any) -> None:
     table[_COUNT] = _NEVER
     called = callable_by_address(c_function)
     if called is not None:
-        immortal(c_function)
+        _kept.append(c_function)
         table[_C], table[_LOCKED] = called
         table[_COUNT] = table[_INPUTS]
 
 
 def callable_by_address(c_function: Any) -> tuple[int, int] | None:
     """The address of a C function that returns an int, and whether it needs the GIL; None for another one."""
-    if isinstance(c_function, Thunk) and c_function.restype is ctypes.c_int:
-        flags = type(c_function)._flags_
-        if flags | 4 == 1 | 4:
-            return entry(c_function), flags & 4
+    if isinstance(c_function, Thunk) and c_function.restype is ctypes.c_int and c_function._flags_ | 4 == 5:
+        return entry(c_function), c_function._flags_ & 4
     return None
 
 
@@ -538,9 +520,9 @@ def _agrees(lanes: _Lanes) -> bool:
         compare,
         libc.memcmp,
         [
-            Argument(0, INTEGER | NONE, ctypes.c_size_t, 2**64 - 1),
-            Argument(1, BYTES, bytes, size=3),
-            Argument(2, INTEGER, limit=2**32),
+            argument(0, INTEGER | NONE, ctypes.c_size_t, 2**64 - 1),
+            argument(1, BYTES, bytes, size=3),
+            argument(2, INTEGER, limit=2**32),
         ],
         [],
         ok=_agrees,
@@ -549,8 +531,8 @@ def _agrees(lanes: _Lanes) -> bool:
     lanes.install(
         scan,
         libc.sscanf,
-        [Argument(0, BYTES, bytes), Argument(1, BYTES, bytes)],
-        [Result(2, "signed 4"), Result(3, "unsigned 8")],
+        [argument(0, BYTES, bytes), argument(1, BYTES, bytes)],
+        [result(2, "signed 4"), result(3, "unsigned 8")],
         ok=None,
         failed=lambda status, *arguments: ("failed", status),
     )
@@ -624,22 +606,16 @@ def _attach(
 
     inputs: the parameters that Python has; names: what the function calls them, if not that.
     """
-    common = lanes()
+    common = _state if type(_state) is _Lanes else lanes()
     if common is None:
         return None
     scope, library = declaration.stub.__globals__, declaration.library
-    name = c_name(declaration.stub.__name__)
-    c_function = library.bound(name, scope)
-    if c_function is None:
-        found_by = (
-            symbol_of(declaration.prototype),
-            declaration.since,
-            declaration.before,
-            declaration.symbols,
-        )
-        c_function = library.symbol(*found_by)
-        library.bind_first(c_function, name, scope, *found_by)
     kind = find(scope, library.status)
+    name = c_name(declaration.stub.__name__)
+    symbol = symbol_of(declaration.prototype)
+    c_function = library.bind_first(
+        name, scope, symbol, declaration.since, declaration.before, declaration.symbols
+    )
     known = None if issubclass(kind, AGGREGATES) else described(declaration, inputs, scope, twins)
     if known is None:
         return None
@@ -653,7 +629,8 @@ def _attach(
             return None
         raise exception(kind(status), arguments, values)
 
-    ok = None if exception else kind(0) if results else (kind(0),)
+    success = None if exception else kind._by_value[0]
+    ok = success if exception or results else (success,)
     raises, names = exception is not None, names or inputs
     with _lock:  # threads whose first calls meet come here for the same function
         tables = library.lanes.setdefault(name, {})
@@ -667,15 +644,16 @@ def _attach(
 
 def _as_passed(argument: Argument, value: Any) -> Any:
     """What the function's own code has made of an argument by the time that the call fails."""
-    if argument.kind & ARRAY:
+    kind, cls, *_ = argument
+    if kind & ARRAY:
         from .convert import array  # which few calls need, and fewer that fail
 
-        return array(value, argument.cls, None, "")
-    if argument.kind & ADDRESS:
+        return array(value, cls, None, "")
+    if kind & ADDRESS:
         if type(value) is int:
             return ctypes.c_void_p.from_param(value) if value else None
         return ctypes.c_void_p(int(value)) if isinstance(value, (Enum, Handle)) else value
-    if isinstance(value, Enum) and type(value) is not argument.cls:
+    if isinstance(value, Enum) and type(value) is not cls:
         value = int(value)
-    is_handle = argument.cls is not None and issubclass(argument.cls, Handle)
-    return argument.cls(value or 0) if is_handle and (value is None or type(value) is int) else value
+    is_handle = cls is not None and issubclass(cls, Handle)
+    return cls(value or 0) if is_handle and (value is None or type(value) is int) else value

@@ -95,9 +95,8 @@ class Library:
         """The C function `name`, else `before`. Raises SymbolNotFound, or what `load` raises."""
         library = self.load()
         here = symbols.get(self.major() or 0, name) if symbols else name
-        suffixes = (*self.suffixes(), "")
         for symbol in filter(None, (here, before)):
-            for suffix in suffixes:
+            for suffix in (*self.suffixes(), ""):
                 try:
                     function = library[symbol + suffix]
                 except AttributeError:
@@ -136,14 +135,15 @@ class Library:
         self._bound[name] = scope, symbol
         scope[name] = function
 
-    def bind_first(self, function: Any, name: str, scope: dict[str, Any], *symbol: Any) -> None:
-        """The same, unless something was bound before, also by another thread: that may have got types."""
-        scope.setdefault(name, function)
-        self._bound.setdefault(name, (scope, symbol))
+    def bind_first(self, name: str, scope: dict[str, Any], *symbol: Any) -> Any:
+        """The same for what `symbol(*symbol)` finds, unless something was bound before; what is bound.
 
-    def bound(self, name: str, scope: dict[str, Any]) -> Any:
-        """What was bound to a name of that namespace; None if nothing was."""
-        return scope[name] if name in self._bound else None
+        Another thread may have bound it meanwhile: that function may have got types.
+        """
+        if name not in self._bound:
+            scope.setdefault(name, self.symbol(*symbol))
+            self._bound.setdefault(name, (scope, symbol))
+        return scope[name]
 
     def rebind(self) -> None:
         """Find every C function again that was found before, in the library that `load` returns now."""
@@ -264,11 +264,15 @@ class Declaration:
 
 def attach_lane(declaration: Declaration, function: Any, raising: bool = False) -> Any:
     """Give a function that does what a declaration says its fast lane: the table of that, or None."""
+    global _lanes
     if not environment.LANES_WANTED:
         return None
-    from .lanes import attach
+    if _lanes is None:
+        from . import lanes as _lanes
+    return _lanes.attach(declaration, function, raising)
 
-    return attach(declaration, function, raising)
+
+_lanes: Any = None  # the module, from the first lane on
 
 
 def give_code(function: Any, lane: Any, code: Any, trampoline: Any) -> None:

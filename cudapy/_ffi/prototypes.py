@@ -39,25 +39,33 @@ def parse(text: str) -> Prototype:
     """Take a prototype apart. Raises ValueError for what is not one."""
     if "\n" in text or "  " in text:
         text = " ".join(text.split())
-    head, _, parameters = text.partition("(")
-    kind, stars, _, symbol = _declarator(head)
-    if not symbol or not parameters.endswith(")"):
+    head = text.partition("(")[0]
+    kind, stars, _, symbol = _declared(head)
+    if not symbol:
         raise ValueError(f"not a C prototype: {text!r}")
-    items = _split(parameters[:-1]) if parameters != "void)" else []
-    return Prototype(
-        kind + "*" * stars, symbol, tuple([_read.get(item) or _parameter(item, text) for item in items])
-    )
+    return Prototype(kind + "*" * stars, symbol, tuple(parameters(text)))
+
+
+def parameters(text: str) -> list[CParameter]:
+    """The parameters of a prototype. Raises ValueError for what is not one."""
+    if "\n" in text or "  " in text:
+        text = " ".join(text.split())
+    inside = text[text.find("(") + 1 : -1]
+    if text[-1:] != ")" or inside == text[:-1]:
+        raise ValueError(f"not a C prototype: {text!r}")
+    if inside == "void":
+        return []
+    items = inside.split(",") if "(" not in inside else _split(inside)
+    return [_read[item] if item in _read else _parameter(item, text) for item in items]
 
 
 def symbol_of(text: str) -> str:
     """The name of the function in a prototype that is not taken apart."""
-    return text[: text.index("(")].replace("*", " ").split()[-1]
+    return text[: text.index("(")].rstrip().rpartition(" ")[2].lstrip("*")
 
 
 def _split(parameters: str) -> list[str]:
     """Split at the commas that are not inside the parentheses of a function pointer."""
-    if "(" not in parameters:
-        return parameters.split(",")
     items: list[str] = []
     depth = 0
     for part in parameters.split(","):
@@ -70,34 +78,43 @@ def _split(parameters: str) -> list[str]:
 
 
 _read: dict[str, CParameter] = {}  # by its text: a header has the same ones many times
-_types: dict[str, tuple[str, bool]] = {}  # by what comes before a name: as little of it is read twice
+_types: dict[str, tuple[str, bool]] = {}  # by what is before stars and a name; "": it is not plain
+_new = tuple.__new__  # what a NamedTuple calls, without a step of Python
 
 
 def _parameter(text: str, prototype: str) -> CParameter:
-    head, _, name = text.rpartition(" ")
-    if head in _types and name.isidentifier():
-        (kind, const), stars = _types[head], 0
-    else:
-        kind, stars, const, name = _declarator(text)
-        if not stars and kind and text.endswith(f" {name}"):
-            _types[head] = kind, const
+    kind, stars, const, name = _declared(text)
     if "(" in text:  # int (*callback)(void *, void *)
         name = text.partition("(*")[2].partition(")")[0].strip()
         kind, stars, const = FUNCTION_POINTER, 0, False
     if not name.isidentifier():
         raise ValueError(f"not a C parameter: {text!r} in {prototype!r}")
-    read = _read[text] = CParameter(kind, stars, const, PYTHON_NAMES.get(name, name), name)
+    read = _new(CParameter, (kind, stars, const, PYTHON_NAMES.get(name, name), name))
+    _read[text] = read
     return read
 
 
-def _declarator(text: str) -> tuple[str, int, bool, str]:
+def _declared(text: str) -> tuple[str, int, bool, str]:
     """Type, stars (and brackets), whether it begins with const, and name; "" for that if it is none."""
-    words = text.split()
-    if len(words) == 2 and text[0] != "*" and words[0] != "const" and "[" not in text:  # "CUevent *event"
-        base, starred = words
-        bare = starred.lstrip("*")
-        if base.isidentifier() and bare.isidentifier():
-            return base, len(starred) - len(bare), False, bare
+    head, _, starred = text.rpartition(" ")
+    name = starred.lstrip("*")
+    if head not in _types:
+        _types[head] = _plain(head)
+    kind, const = _types[head]
+    if kind and name.isidentifier():
+        return kind, len(starred) - len(name), const, name
+    return _declarator(text)
+
+
+def _plain(head: str) -> tuple[str, bool]:
+    """A type of words alone, and whether "const" is before them; "" for another one."""
+    kind = head.strip().removeprefix("const ")
+    is_plain = kind.replace(" ", "_").isidentifier() and "const" not in kind.split()
+    return kind if is_plain else "", kind != head.strip()
+
+
+def _declarator(text: str) -> tuple[str, int, bool, str]:
+    """What `_declared` returns, of any text."""
     words = text.replace("*", " * ").replace("[", " [").split()
     const = words[:1] == ["const"]
     words = [word for word in words if word != "const"]

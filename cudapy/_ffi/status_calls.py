@@ -13,12 +13,14 @@ from typing import NamedTuple
 from . import lanes
 from .interrupts import entered
 from .lane_layout import NoLanes, length_at, slot_at
-from .lane_types import INTEGER, MOST_PARAMETERS, OBJECT, PLACE, SLOT, Argument, Result
+from .lane_types import INTEGER, MOST_PARAMETERS, OBJECT, PLACE, SLOT, argument, result
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any
+
+    from .lane_types import Argument
 
 UNSIGNED, SIGNED, SIZE = ctypes.c_uint, ctypes.c_int, ctypes.c_size_t
 """The types of numbers, for those who know of no ctypes."""
@@ -47,18 +49,18 @@ def status_call(c_function: Any, *takes: Any, fills: Any = None) -> Callable[...
         except BaseException:  # the `try` is what `entered` needs
             raise
 
-    arguments = [] if fills is None else [Argument(0, PLACE, fills)]
+    arguments = [] if fills is None else [argument(0, PLACE, fills)]
     arguments += [_argument(i, cls) for i, cls in enumerate(takes, len(arguments))]
     made.install(through_ctypes, c_function, arguments, [], _status, 0)
     call = lanes.called_for(through_ctypes)
     return call
 
 
-def _argument(slot: int, cls: Any) -> Argument:
+def _argument(slot: int, cls: Any, place: int = 0) -> Argument:
     if cls._type_ in "iIlLqQ" and cls.__module__ == ctypes.__name__:
         signed = cls._type_ in "ilq"
-        return Argument(slot, INTEGER, limit=2 ** (8 * ctypes.sizeof(cls) - signed) - 1)
-    return Argument(slot, 0, cls)
+        return argument(slot, INTEGER, limit=2 ** (8 * ctypes.sizeof(cls) - signed) - 1, place=place)
+    return argument(slot, 0, cls, place=place)
 
 
 def _status(status: int, *arguments: object) -> int:
@@ -152,13 +154,13 @@ def give_lane(
         then = called[0]
         lanes.immortal(second)
     cls = None if makes is None else type(makes.template)
-    results = [] if gives is None else [Result(*gives)]
+    results = [] if gives is None else [result(*gives)]
     copied = lanes.NOTHING_COPIED
     released, words = lanes.NOTHING_RELEASED, [0, 0]
     try:
         arguments = [_argument_of(place, kind, cls) for place, kind in takes]
         if makes is not None:
-            results = [Result(0, "handle 8", makes.handle)]
+            results = [result(0, "handle 8", makes.handle)]
             copied = lanes.copied(makes.template, makes.slots, makes.number)
         guards = [length_at(container) for container in empty]
         for container in empty:
@@ -201,12 +203,12 @@ def plain_copy(function: Any) -> Any:
 
 def _argument_of(place: int, kind: Any, made: Any) -> Argument:
     if isinstance(kind, InSlot):
-        argument = Argument(place, SLOT, kind.owner, lanes.immortal(kind.handle))
-        argument.inside, argument.is_last = slot_at(kind.owner, kind.name), not kind.more
-    elif isinstance(kind, Goes):
-        of_none = Argument(MOST_PARAMETERS - 1, OBJECT)
-        argument = of_none if kind.kind is None else _argument(place, kind.kind)
-        argument.place = slot_at(made, kind.name)
-    else:
-        argument = _argument(place, kind)
-    return argument
+        inside = slot_at(kind.owner, kind.name)
+        found = argument(place, SLOT, kind.owner, lanes.immortal(kind.handle), inside=inside)
+        return (*found[:7], 0, *found[8:]) if kind.more else found
+    if isinstance(kind, Goes):
+        at = slot_at(made, kind.name)
+        if kind.kind is None:
+            return argument(MOST_PARAMETERS - 1, OBJECT, place=at)
+        return _argument(place, kind.kind, at)
+    return _argument(place, kind)
