@@ -6,7 +6,7 @@ import traceback
 
 from cudapy.simulator.engine.jit import processor
 from tests.simulator.machine_forms import forms
-from tests.simulator.machine_programs import difference, program
+from tests.simulator.machine_programs import Loaded, difference, program
 
 
 class Fuzzer:
@@ -16,7 +16,7 @@ class Fuzzer:
     def item(self, number: int) -> str:
         wild = number % 4 == 0
         try:
-            wrong = difference(program(number, wild))
+            wrong = difference(Loaded(program(number, wild)))
         except Exception:
             raise AssertionError(traceback.format_exc(limit=-4)) from None
         assert not wrong, wrong

@@ -96,6 +96,11 @@ class Array:
     def get(self) -> Any:
         return self.machine.memory.download(self.address, self.shape, self.dtype)
 
+    def set(self, values: Any) -> None:
+        allocation = self.machine.memory.find(self.address)
+        assert allocation is not None
+        allocation.data[: self.nbytes] = values.reshape(-1).view(np.uint8)
+
     def free(self) -> None:
         self.machine.memory.release(self.address)
 

@@ -384,44 +384,48 @@ def _values(seed: int, threads: int, words: int) -> Any:
     )
 
 
-def run(one: Program, machine_code: str, seed: int | None = None) -> tuple[list[Any], tuple[Any, ...] | None]:
-    """What a program leaves in memory, and how it fails, if it does. seed: of the order of its threads."""
-    current = settings.current
-    before = current.machine_code, current.batch, current.seed
-    current.machine_code, current.batch, current.seed = machine_code, one.batch, seed
-    try:
-        machine = Machine()
+class Loaded:
+    """A program on a machine, to be run again and again with the same values at the same addresses."""
+
+    def __init__(self, one: Program) -> None:
+        self.program, self._machine = one, Machine()
+        self._code = Module(one.text, self._machine.memory)
         count = one.blocks * one.threads
-        given, out = machine.array(one.values), machine.zeros(one.values.shape, np.uint64)
-        own, twin = (
-            machine.array(np.arange(count * OWN // 8, dtype=np.uint64) * np.uint64(k)) for k in (3, 5)
-        )
-        sums = machine.zeros(1, np.uint64)
+        own, twin = (np.arange(count * OWN // 8, dtype=np.uint64) * np.uint64(k) for k in (3, 5))
+        self._values = [one.values, np.zeros_like(one.values), own, twin, np.zeros(1, np.uint64)]
+        self._arrays = [self._machine.array(values) for values in self._values]
+
+    def run(self, machine_code: str, seed: int | None = None) -> tuple[list[Any], tuple[Any, ...] | None]:
+        """What it leaves in memory, and how it fails, if it does. seed: of the order of its threads."""
+        for array, values in zip(self._arrays, self._values, strict=True):
+            array.set(values)
+        current, one = settings.current, self.program
+        before = current.machine_code, current.batch, current.seed
+        current.machine_code, current.batch, current.seed = machine_code, one.batch, seed
         fault = None
         try:
-            code = Module(one.text, machine.memory)
-            machine.run(code, "k", one.blocks, one.threads, given, out, own, twin, sums)
+            self._machine.run(self._code, "k", one.blocks, one.threads, *self._arrays)
         except Fault as error:
             fault = error.status, str(error).splitlines()[:2]
-        return [array.get() for array in (out, own, twin, sums)], fault
-    finally:
-        current.machine_code, current.batch, current.seed = before
+        finally:
+            current.machine_code, current.batch, current.seed = before
+        return [array.get() for array in self._arrays[1:]], fault
 
 
 _ORDERS = 200
 """In which diverged threads run on NumPy until one of their faults is the one that is looked for."""
 
 
-def difference(one: Program) -> str:
+def difference(one: Loaded) -> str:
     """How machine code differs from NumPy; "" if it does not.
 
     Threads that have diverged may run in another order: of a program that fails, the fault and its
     instruction are compared, but not how many threads were there, nor what others have done before. Where
     several threads fail, the fault is one that NumPy meets, too, in some order.
     """
-    (never, failed), (always, fails) = (run(one, value) for value in ("never", "always"))
+    (never, failed), (always, fails) = (one.run(value) for value in ("never", "always"))
     if failed != fails:
-        in_order = (run(one, "never", seed)[1] for seed in range(_ORDERS) if failed and fails)
+        in_order = (one.run("never", seed)[1] for seed in range(_ORDERS) if failed and fails)
         if any(other == fails for other in in_order):
             return ""
         return f"{failed} but in machine code {fails}"

@@ -15,7 +15,7 @@ from cudapy.simulator.engine.jit.run import MachineRuns
 from cudapy.simulator.engine.run.spaces import Spaces
 
 from .machine import Machine
-from .machine_programs import program, run
+from .machine_programs import Loaded, program
 
 pytestmark = pytest.mark.skipif(
     not processor.is_supported(), reason="there is machine code for x86-64 with AVX2 alone"
@@ -38,7 +38,7 @@ def test_coverage_of_random_programs(seed: int, checks: Any) -> None:
     found = []
     for value in ("never", "always"):
         coverage.reset()
-        _, failed = run(program(seed), value)
+        _, failed = Loaded(program(seed)).run(value)
         (counts,) = coverage.report()
         assert failed is None
         found.append((counts.lines(), counts.branches()))
@@ -50,7 +50,8 @@ def test_coverage_of_random_programs(seed: int, checks: Any) -> None:
 def test_checks_of_random_programs(seed: int, names: tuple[str, ...], checks: Any) -> None:
     for name in names:
         setattr(checks, name, True)
-    (never, failed), (always, fails) = (run(program(seed), value) for value in ("never", "always"))
+    one = Loaded(program(seed))
+    (never, failed), (always, fails) = (one.run(value) for value in ("never", "always"))
     assert failed == fails
     assert all(np.array_equal(*both) for both in zip(never, always, strict=True))
 

@@ -13,12 +13,11 @@ from cudapy.simulator.engine.jit import processor
 from cudapy.simulator.engine.module import Module
 from tests.budget import MORE
 
-from . import machine_programs
 from .columns import Column, grouped, module
 from .inputs import operand
 from .machine import Machine
 from .machine_forms import Form, forms
-from .machine_programs import Program, difference, program
+from .machine_programs import Loaded, difference, program
 
 pytestmark = pytest.mark.skipif(
     not processor.is_supported(), reason="there is machine code for x86-64 with AVX2 alone"
@@ -70,31 +69,36 @@ def test_there_is_machine_code_for_most_of_what_compilers_write() -> None:
     assert {"add.s32", "mad.lo.s32", "fma.rn.f32", "fma.rn.f64", "setp.lt.and.f32", "selp.b64"} <= names
 
 
-@pytest.mark.parametrize("first", range(0, 190 * MORE, 10))
+@pytest.mark.parametrize(
+    "first",
+    [
+        pytest.param(first, marks=[pytest.mark.thorough] if first >= 100 else [])
+        for first in range(0, 190 * MORE, 10)
+    ],
+)
 def test_random_programs(first: int) -> None:
     """Guards, branches, loops, calls, memory of all spaces, atomics, what a warp does together, registers of
     all widths, few or many of them; one in five with addresses that may be wrong.
     """
     wrong = {}
     for number in range(first, first + 10):
-        text = difference(program(number, wild=number % 5 == 0))
+        text = difference(Loaded(program(number, wild=number % 5 == 0)))
         if text:
             wrong[number] = text
     assert wrong == {}
 
 
-def test_a_fault_of_another_order_is_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fault_of_another_order_is_no_difference() -> None:
     """Where diverged threads fail in two places, which is first depends on the order in which they run."""
     faults: dict[tuple[str, int | None], str] = {("never", None): "first", ("never", 7): "second"}
 
-    def fails(_: Program, machine_code: str, seed: int | None = None) -> tuple[list[int], str]:
-        return [], faults.get((machine_code, seed), "first")
+    class Fails:
+        def run(self, machine_code: str, seed: int | None = None) -> tuple[list[int], str]:
+            return [], faults.get((machine_code, seed), "first")
 
-    monkeypatch.setattr(machine_programs, "run", fails)
-    one = Program("", 1, 32, None, 32)
     for found, says in (("first", ""), ("second", ""), ("third", "first but in machine code third")):
         faults["always", None] = found
-        assert difference(one) == says
+        assert difference(Fails()) == says
 
 
 def test_a_forked_process_has_code_of_its_own() -> None:
