@@ -17,7 +17,7 @@ def test_runs_are_stretches_of_one_site() -> None:
                 kind, site = random.integers(4), int(random.integers(2))
                 places = row * ROW + (random.permutation(ROW)[:9] if kind == 2 else np.arange(ROW))
                 if kind == 1:
-                    record._rows[row] = 5 << 32 | 1, site  # as machine code enters it
+                    record._rows[row] = 5 << 32 | 1, site + 1  # as machine code enters it
                 elif kind:
                     record.set(places, places, 1, site)
                 if kind:

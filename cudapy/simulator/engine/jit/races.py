@@ -626,7 +626,8 @@ class RaceTables:
         start = batch.shared.data.__array_interface__["data"][0]
         self._shared_start = start
         for offset, number, mode in region.sites:
-            memory[offset : offset + 4].view(np.int32)[0] = self._detector.site(self._function, number, mode)
+            site = self._detector.site(self._function, number, mode) + 1
+            memory[offset : offset + 4].view(np.int32)[0] = site
 
     def begin(self, numbers: I64, snapshot: Snapshot | None) -> None:
         """Lanes begin to run; `numbers` are the first ones of their chunks."""

@@ -63,8 +63,9 @@ class BarrierSync:
         if self._batch.polls.unproductive:
             self._batch.polls.something_happened()
         if self._batch.races is not None:
-            early = lanes[self._have_met[lanes]]
-            self._left_early[self._threads.blocks[early]] = early
+            if self._have_met.any():
+                early = lanes[self._have_met[lanes]]
+                self._left_early[self._threads.blocks[early]] = early
             self._batch.races.left(lanes)
         if not self._barriers.is_idle:
             self._release()

@@ -10,6 +10,7 @@ Consistency Model".
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -127,18 +128,24 @@ class HappensBefore:
         self._first_thread = first_block * threads.per_block
         self._warps_of_block = threads.warp_count // threads.block_count
         self._first_warp = first_block * self._warps_of_block
-        count = threads.count
         self._block_time: I64 = np.zeros(threads.block_count, np.int64)
         self._warp_time: I64 = np.zeros(threads.warp_count, np.int64)
         self._cluster_time: I64 = np.zeros(threads.block_count // threads.cluster_size, np.int64)
-        self._exchange_time: I64 = np.zeros(count, np.int64)
         self._lane_time: I64 | None = None  # for each lane those of its warp, once parts of warps meet
-        self.clock: I64 = np.zeros(count, np.int64)
-        """The number of each lane's clock: what it knows beyond its block's and warp's times."""
         self._unfenced: dict[int, I64] = {}  # by its scope, clocks that lanes know once they make a fence
         self._fenced: dict[int, _Knowledge] = {}  # what lanes knew at their last fence, by its scope
         self._has_clocks = False
         self._arrived: dict[tuple[int, int], list[int]] = {}  # clocks of bar.arrive, by block and barrier
+
+    @cached_property
+    def clock(self) -> I64:
+        """The number of each lane's clock: what it knows beyond its block's and warp's times."""
+        return np.zeros(self._threads.count, np.int64)
+
+    @cached_property
+    def _exchange_time(self) -> I64:
+        """When each lane had a value of another one."""
+        return np.zeros(self._threads.count, np.int64)
 
     @property
     def time(self) -> int:

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..access import READ
 from .clocks import GPU
 from .report import place_of
 
 if TYPE_CHECKING:
-    from ..aliases import I64
+    from ..aliases import I32, I64
     from ..fault import Place
     from ..kernel import Kernel
     from .race_detector import LaunchOrder, Site
@@ -28,7 +27,7 @@ class Accessed(NamedTuple):
     is_write: bool
     is_strong: bool
     """By accesses that race with no strong ones: atomics of the whole device's scope, for example."""
-    sites: I64
+    sites: I32 | I64
     """For each range, the site of the instruction."""
 
 
@@ -52,19 +51,21 @@ def accesses_of(kernel: Kernel, order: LaunchOrder) -> LaunchAccesses:
     """What a grid that has run accessed in global memory."""
     accessed = []
     strong = np.array([site.scope >= GPU for site in order.sites], bool)
-    reads = np.array([site.mode == READ for site in order.sites], bool)
+    kinds = (False, True) if strong.any() else (False,)
     for address, shadow in order.shadows.items():
-        runs = [record.runs() for record in (shadow.write, shadow.first_read, shadow.last_read)]
-        for is_strong in (False, True):
-            for is_write, records in ((True, runs[:1]), (False, runs[1:])):
-                for starts, ends, numbers in records:
-                    chosen = (strong[numbers] == is_strong) & (reads[numbers] != is_write)
-                    if chosen.any():
-                        first, last = (part[chosen] * shadow.granularity for part in (starts, ends))
-                        one = Accessed(address, first, last, is_write, is_strong, numbers[chosen])
-                        accessed.append(one)
-    sites = order.sites
-    has_order = bool(order.locations) or any(one.polls or one.acquires or one.releases for one in sites)
-    opcodes = [one.instruction.opcode for one in sites if one.scope]
+        # every part that was read has both reads: only where some are strong these may be of two kinds
+        records = [shadow.write, shadow.first_read, shadow.last_read][: len(kinds) + 1]
+        runs = [record.runs() for record in records]
+        for is_strong in kinds:
+            for place, (starts, ends, sites) in enumerate(runs):
+                chosen = strong[sites] == is_strong if len(kinds) > 1 else slice(None)
+                first, last, numbers = starts[chosen], ends[chosen], sites[chosen]
+                if len(numbers):
+                    size = shadow.granularity
+                    accessed.append(
+                        Accessed(address, first * size, last * size, not place, is_strong, numbers)
+                    )
+    waits = any(one.polls or one.acquires or one.releases for one in order.sites)
+    opcodes = [one.instruction.opcode for one in order.sites if one.scope]
     talks = any(".sys" in opcode or ".volatile" in opcode for opcode in opcodes)
-    return LaunchAccesses(kernel.name, accessed, sites, has_order, talks)
+    return LaunchAccesses(kernel.name, accessed, order.sites, bool(order.locations) or waits, talks)

@@ -227,8 +227,8 @@ class RaceDetector:
         return self._order.site(function, number, mode)
 
     def strong_sites(self) -> U8:
-        """For each site whether it is a strong access whose scope includes all threads."""
-        return np.array([one.scope >= GPU for one in self._order.sites], np.uint8)
+        """For each site, counted from 1, whether it is a strong access whose scope includes all threads."""
+        return np.array([False, *(one.scope >= GPU for one in self._order.sites)], np.uint8)
 
     def chunks(self, lanes: I64) -> U64:
         """For each of the lanes its epoch now, the time before which all accesses of its block are ordered

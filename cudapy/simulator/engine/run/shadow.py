@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from ..aliases import I64, U64
+    from ..aliases import I32, I64, U64, Array
 
 WIDEST = 16
 ROW = 32
@@ -21,7 +21,8 @@ _TIME = np.uint64(0xFFFFFFFF)
 
 
 class Record:
-    """For each part of memory a thread that accessed it, when, and the site of the access.
+    """For each part of memory a thread that accessed it, when, and the site of the access, counted from 1: 0
+    stands for nobody.
 
     There are rows of `ROW` parts. What a warp did to a row, lane after lane, is kept once: the epoch of the
     first lane, and the site. Parts have their own once a row is `OPEN`, as one is accessed by itself.
@@ -33,7 +34,7 @@ class Record:
 
     def _allocate(self, rows: int) -> None:
         self._epoch: U64 = np.empty((rows, ROW), np.uint64)  # a thread's number and one, and a time; or 0
-        self._site: np.ndarray[tuple[int, int], np.dtype[np.int32]] = np.empty((rows, ROW), np.int32)
+        self._site: I32 = np.empty((rows, ROW), np.int32)
 
     def repeat(self, times: int) -> None:
         """There are `times` as many parts, and what was seen of one was seen of all its parts."""
@@ -70,31 +71,43 @@ class Record:
         self._open(places)
         epoch = self._epoch.reshape(-1)[places]
         threads = (epoch >> _TIME_BITS).view(np.int64) - 1
-        return threads, (epoch & _TIME).view(np.int64), self._site.reshape(-1)[places].astype(np.int64)
+        return threads, (epoch & _TIME).view(np.int64), self._site.reshape(-1)[places].astype(np.int64) - 1
 
-    def runs(self) -> tuple[I64, I64, I64]:
+    def runs(self) -> tuple[I64, I64, I64 | I32]:
         """Stretches of parts that one site has accessed: where they begin and end, and the sites."""
-        rows, sites = self._rows[:, 0], self._rows[:, 1].view(np.int64)
-        keys = (sites + 1) * (rows != 0)  # 0: nobody has accessed it
-        opened = np.flatnonzero(rows == OPEN)
-        own = (self._site[opened] + 1) * (self._epoch[opened] != 0)
-        last = keys.copy() if len(opened) else keys
-        keys[opened], last[opened] = own[:, :1].T, own[:, -1:].T
-        row, place = np.nonzero(own[:, 1:] != own[:, :-1])
-        whole = np.concatenate([[0], np.flatnonzero(keys[1:] != last[:-1]) + 1])[: len(keys)]
-        starts = np.concatenate([whole * ROW, opened[row] * ROW + place + 1])
-        found = np.concatenate([keys[whole], own[row, place + 1]])
-        order = np.argsort(starts, kind="stable")
-        starts, found = starts[order], found[order]
-        ends = np.append(starts[1:], len(keys) * ROW)
-        touched = found != 0
-        return starts[touched], ends[touched], found[touched] - 1
+        opened = np.flatnonzero(self._rows[:, 0] == OPEN)
+        if 2 * len(opened) > len(self._rows):
+            self._open(np.arange(0, self._site.size, ROW))
+            sites = self._site.reshape(-1)
+            starts = _changes(sites)
+            found = sites[starts]
+        else:
+            first = np.ascontiguousarray(self._rows[:, 1].view(np.int64))
+            last = first.copy() if len(opened) else first
+            own = self._site[opened]
+            first[opened], last[opened] = own[:, :1].T, own[:, -1:].T
+            row, place = np.nonzero(own[:, 1:] != own[:, :-1])
+            whole = _changes(first, last)
+            starts = np.concatenate([whole * ROW, opened[row] * ROW + place + 1])
+            order = np.argsort(starts, kind="stable")
+            starts, found = starts[order], np.concatenate([first[whole], own[row, place + 1]])[order]
+        ends = np.append(starts[1:], len(self._rows) * ROW)
+        touched = np.flatnonzero(found)
+        if len(touched) < len(found):
+            starts, ends, found = starts[touched], ends[touched], found[touched]
+        return starts, ends, found - 1
 
     def set(self, places: I64, threads: I64, time: int, site: int) -> None:
         """The last of several accesses to a place stays."""
         self._open(places)
         self._epoch.reshape(-1)[places] = (threads + 1).view(np.uint64) << _TIME_BITS | np.uint64(time)
-        self._site.reshape(-1)[places] = site
+        self._site.reshape(-1)[places] = site + 1
+
+
+def _changes(first: Array, last: Array | None = None) -> I64:
+    """Where stretches of one number begin; `first` and `last` of each place, if these may differ."""
+    before = first if last is None else last
+    return np.concatenate([np.zeros(len(first[:1]), np.int64), np.flatnonzero(first[1:] != before[:-1]) + 1])
 
 
 class Shadow:
