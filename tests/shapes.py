@@ -1,4 +1,4 @@
-"""Writes cudapy/_ffi/shapes.py, the functions that many declarations have in common, from the declarations:
+"""Writes cudapy/_ffi/shapes.py and core_shapes.py, functions of many declarations, from the declarations:
 
 python -m tests.shapes
 """
@@ -16,11 +16,12 @@ from typing import Any
 import cudapy
 from cudapy import driver, nvjitlink, nvrtc, runtime
 from cudapy._ffi.codegen import shape_name
+from cudapy._ffi.lane_types import described
 from cudapy._ffi.lazy_types import find
 
 MODULES = (driver, runtime, nvrtc, nvjitlink)
 PACKAGE = Path(cudapy.__file__).parent
-PATH = PACKAGE / "_ffi" / "shapes.py"
+PATH, PATH_OF_CORE = (PACKAGE / "_ffi" / name for name in ("shapes.py", "core_shapes.py"))
 OFTEN = 16
 """A shape that so many functions have is among those of the file."""
 
@@ -29,10 +30,12 @@ START = '''\
 """What many functions have in common, with neutral names, for Python to compile once and for all.
 
 Each is the text of a declaration under a checksum of it: `codegen` looks here before it compiles. They are
-the shapes that sixteen functions or more have, and those of the functions that core or the samples call.
+{which}
 """
 # mypy: ignore-errors
 '''
+OFTEN_CALLED = "the shapes that sixteen functions or more have, and of what core or the samples call."
+OF_CORE = "those of the functions that core calls and of which no lane takes a call."
 
 
 def declared(module: ModuleType) -> Iterator[Any]:
@@ -69,10 +72,11 @@ def called_by_samples() -> set[str]:
     return {name for source in sources for name in re.findall(r"\bcu\w+", source)}
 
 
-def chosen() -> list[str]:
-    """The texts that the file has."""
+def chosen() -> tuple[list[str], list[str]]:
+    """The texts that the files have: of functions that many call, and of those of core that have no lane."""
     often: Counter[str] = Counter()
     called: set[str] = set()
+    always: set[str] = set()
     every: set[str] = set()
     by_core, by_samples = called_by_core(), called_by_samples()
     for module in MODULES:
@@ -81,16 +85,24 @@ def chosen() -> list[str]:
             often[found["driver"]] += 1
             every.update(found.values())
             name = declaration.stub.__name__.lstrip("_")
-            called |= {text for face, text in found.items() if (face, name) in by_core}
+            has_lane = described(declaration, declaration.inputs, vars(module)) is not None
+            for face in found.keys() & {face for face, called_name in by_core if called_name == name}:
+                (called if has_lane and face != "owning" else always).add(found[face])
             called |= {found["driver"]} if name in by_samples else set()
     assert len({shape_name(text) for text in every}) == len(every), "two texts have one checksum"
-    return sorted({text for text, count in often.items() if count >= OFTEN} | called)
+    shared = {text for text, count in often.items() if count >= OFTEN} | called
+    return sorted(shared - always), sorted(always)
 
 
-def written() -> str:
-    """The text of the file."""
-    return START + "".join(text.replace("def n0(", f"\n\ndef {shape_name(text)}(", 1) for text in chosen())
+def written() -> dict[Path, str]:
+    """The texts of the files."""
+    return {
+        path: START.format(which=which)
+        + "".join(text.replace("def n0(", f"\n\ndef {shape_name(text)}(", 1) for text in found)
+        for path, which, found in zip((PATH, PATH_OF_CORE), (OFTEN_CALLED, OF_CORE), chosen(), strict=True)
+    }
 
 
 if __name__ == "__main__":
-    PATH.write_text(written())
+    for path, text in written().items():
+        path.write_text(text)

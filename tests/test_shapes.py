@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cudapy import cudla, cufile, nccl, nvfatbin, nvml, nvvm
-from cudapy._ffi import lanes
+from cudapy._ffi import core_shapes, lanes
 from cudapy._ffi import shapes as the_shapes
 from cudapy._ffi.codegen import shape_name
 from cudapy._ffi.first_call import FEW
@@ -20,8 +20,9 @@ from . import shapes
 OTHERS = (nvvm, nvfatbin, nvml, nccl, cufile, cudla)
 
 
-def test_the_file_is_what_the_command_writes() -> None:
-    assert shapes.PATH.read_text() == shapes.written(), "run `python -m tests.shapes`"
+def test_the_files_are_what_the_command_writes() -> None:
+    for path, text in shapes.written().items():
+        assert path.read_text() == text, "run `python -m tests.shapes`"
 
 
 def test_no_text_is_taken_for_another() -> None:
@@ -34,8 +35,9 @@ def test_no_text_is_taken_for_another() -> None:
     }
     assert len(texts) > 1000
     assert len({shape_name(text) for text in texts}) == len(texts)
-    kept = {name for name in vars(the_shapes) if name.startswith("s")}
-    assert kept == {shape_name(text) for text in shapes.chosen()}
+    for module, chosen in zip((the_shapes, core_shapes), shapes.chosen(), strict=True):
+        kept = {name for name in vars(module) if name.startswith("s")}
+        assert kept == {shape_name(text) for text in chosen}
 
 
 CODE = """
@@ -85,6 +87,17 @@ def test_beside_lanes_a_few_functions_are_compiled(stub_path: Path) -> None:
     for many in (1, FEW - 1, len(installed)):  # and one was written before these
         count, *_ = after("; ".join(installed[:many]), stub_path, CUDAPY_FAST_LANE="1")
         assert int(count) == min(many, FEW - 1)
+
+
+def test_core_imports_few_shapes(stub_path: Path) -> None:
+    """What it calls is compiled when the package is, without what only others call."""
+    calls = "from cudapy._core.context.current import owning; del compiled[:]; owning.cuLibraryUnload"
+    calls += "; owning.cuLibraryLoadData; driver.checked.cuMemPoolGetAttribute.__declaration__.install()"
+    calls += "; compiled[:] = [text for text, _ in compiled if 'def n0(' in str(text)]"
+    calls += "; print('cudapy._ffi.core_shapes' in sys.modules, 'cudapy._ffi.shapes' in sys.modules)"
+    few, many, compiled, *_ = after(calls, stub_path, CUDAPY_FAST_LANE="1")
+    assert (few, compiled) == ("True", "0")
+    assert lanes.why_not() or many == "False"
 
 
 def test_without_byte_code_the_shapes_stay_where_they_are(stub_path: Path, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import sys
 from _thread import RLock
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -45,11 +45,12 @@ def shape_name(source: str) -> str:
     return f"s{len(source)}_{int.from_bytes(source.encode(), 'little') % _PRIME:x}"
 
 
-def _code_of(source: str, known: Any = None) -> CodeType:
-    """The code of the one function that `source` defines, compiled once. known: a module that may have it."""
+def _code_of(source: str, known: Iterable[Any] = ()) -> CodeType:
+    """The code of the one function that `source` defines, compiled once. known: modules that may have it."""
     code = _codes.get(source)
     if code is None:
-        shape = known and getattr(known, shape_name(source), None)
+        name = shape_name(source)
+        shape = next((found for module in known if (found := getattr(module, name, None))), None)
         if shape:
             code = shape.__code__
         else:
@@ -98,11 +99,13 @@ class Lines:
         return (len(text), None, text.splitlines(True), self.filename)[index]
 
 
-def shared(source: str, filename: str, scope: dict[str, Any], names: Mapping[str, str], known: Any) -> Any:
+def shared(
+    source: str, filename: str, scope: dict[str, Any], names: Mapping[str, str], known: Iterable[Any]
+) -> Any:
     """The function that `source` defines with neutral names, with its own names: `names` has them.
 
-    known: the module with the functions that need not be compiled, as `shape_name` calls them. A local
-        variable of the text may be called as a parameter is, an underscore and a word.
+    known: modules with functions that need not be compiled, as `shape_name` calls them. A local variable of
+        the text may be called as a parameter is, an underscore and a word.
     """
 
     def own(name: str) -> str:

@@ -17,6 +17,8 @@ from .prototypes import symbol_of
 from .scalars import SCALARS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from .library import Declaration
 
 _RETURNED = {**SCALARS, "void": None, "char*": ctypes.c_char_p}
@@ -25,26 +27,34 @@ FEW = 4
 _written = itertools.count()
 
 
-def _known() -> Any:
-    """The functions that are compiled, if they are worth an import: where there are lanes few are written."""
-    return _shapes() if next(_written) >= FEW or lanes.why_not() else None
+def _known(owning: bool) -> Iterator[Any]:
+    """The modules with functions that are compiled, if they are worth an import.
+
+    Core calls `owning` functions, and with them others of `core_shapes`. Of all others few are written where
+    there are lanes.
+    """
+    if (owning or _OF_CORE in sys.modules) and _is_compiled("core_shapes"):
+        from . import core_shapes
+
+        yield core_shapes
+    if (next(_written) >= FEW or lanes.why_not()) and _is_compiled("shapes"):
+        from . import shapes
+
+        yield shapes
 
 
 @cache
-def _shapes() -> Any:
-    """The module of functions that are compiled; None where each process would compile all of them."""
+def _is_compiled(name: str) -> bool:
+    """Whether a module beside this one need not be compiled by each process."""
     byte_code = __spec__.cached
     if byte_code is None:  # in a zip file
-        return None
-    folder, name = os.path.split(byte_code)
-    if sys.dont_write_bytecode and not os.path.exists(os.path.join(folder, name.replace(_NAME, "shapes", 1))):
-        return None
-    from . import shapes
-
-    return shapes
+        return False
+    folder, file = os.path.split(byte_code)
+    return not sys.dont_write_bytecode or os.path.exists(os.path.join(folder, file.replace(_NAME, name, 1)))
 
 
 _NAME = __name__.rpartition(".")[2]
+_OF_CORE = f"{__package__}.core_shapes"
 
 
 def write(declaration: Declaration, raising: bool, owning: bool) -> Any:
@@ -73,4 +83,4 @@ def write(declaration: Declaration, raising: bool, owning: bool) -> Any:
         function.argtypes = writer.argtypes
     library.bind(function, writer.c_name, scope, *found_by)
     filename = f"<cudapy {'owning ' if owning else 'checked ' if raising else ''}{symbol}>"
-    return shared(source, filename, scope, writer.names, _known())
+    return shared(source, filename, scope, writer.names, _known(owning))

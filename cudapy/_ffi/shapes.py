@@ -2,7 +2,7 @@
 """What many functions have in common, with neutral names, for Python to compile once and for all.
 
 Each is the text of a declaration under a checksum of it: `codegen` looks here before it compiles. They are
-the shapes that sixteen functions or more have, and those of the functions that core or the samples call.
+the shapes that sixteen functions or more have, and of what core or the samples call.
 """
 # mypy: ignore-errors
 
@@ -72,13 +72,6 @@ def s224_9dd55dfc():
     result = a0.value
     n2(cell)
     return n6, result
-
-
-def s129_d5c09e6b(a0):
-    (err,) = map(n1, (a0,))
-    if not err:
-        a0.value = 0; return
-    raise _failed('?', n2(err), {'a0': a0})
 
 
 def s185_df09d694(a0):
@@ -262,15 +255,6 @@ def s304_e6debd76(a0):
     return n5[result]
 
 
-def s184_a3d68bf8(a0):
-    kept = _released(a0)
-    (err,) = map(n1, (a0,))
-    if not err:
-        a0.value = 0; return
-    if kept: _keep(a0, *kept)
-    raise _failed('?', n2(err), {'a0': a0})
-
-
 def s222_32fc7483(a0):
     try:
         a0_at = a0._at_ if type(a0) is n1 else _reference(a0, n1, '?a0')
@@ -280,15 +264,6 @@ def s222_32fc7483(a0):
     if err:
         return (n3(err),)
     return n5
-
-
-def s171_41f88f6e(a0, a1):
-    a1 = _by_value(a1, n1, '?a1')
-    err = n2(_byref(a0), a1)
-    if not err:
-        return
-    a0.value = 0
-    raise _failed('?', n3(err), {'a1': a1})
 
 
 def s381_ff38c67d(a0, a1):
@@ -384,33 +359,6 @@ def s285_be4a969e(a0, a1):
     return n6
 
 
-def s257_6e5c6c40(a0, a1):
-    if type(a1) is int and not a1 >> 64: a1 = _word(a1) if a1 else None
-    else: a1 = _pointer(a1, None, False, '?a1')
-    err = n1(_byref(a0), a1)
-    if not err:
-        return
-    a0.value = 0
-    raise _failed('?', n2(err), {'a1': a1})
-
-
-def s230_11f4095f(a0, a1):
-    if type(a1) is not int or a1 >> 32: a1 = _integer(a1, 0, 4294967295, '?a1')
-    (err,) = map(n1, (a0,), (a1,))
-    if not err:
-        a0.value = 0; return
-    raise _failed('?', n2(err), {'a1': a1, 'a0': a0})
-
-
-def s217_2995037a(a0, a1):
-    if type(a1) is not int or a1 >> 32: a1 = _integer(a1, 0, 4294967295, '?a1')
-    err = n1(_byref(a0), a1)
-    if not err:
-        return
-    a0.value = 0
-    raise _failed('?', n2(err), {'a1': a1})
-
-
 def s224_c8061162(a0, a1):
     if type(a1) is not int or a1 >> 32: a1 = _integer(a1, 0, 4294967295, '?a1')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
@@ -418,23 +366,6 @@ def s224_c8061162(a0, a1):
     if err:
         return (n3(err),)
     return n5
-
-
-def s247_75fc29ae(a0, a1):
-    if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
-    (err,) = map(n1, (a0,), (_word(a1),))
-    if not err:
-        a0.value = 0; return
-    raise _failed('?', n2(err), {'a1': a1, 'a0': a0})
-
-
-def s234_f773b017(a0, a1):
-    if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
-    err = n1(_byref(a0), _word(a1))
-    if not err:
-        return
-    a0.value = 0
-    raise _failed('?', n2(err), {'a1': a1})
 
 
 def s319_c3692eed(a0, a1):
@@ -477,23 +408,6 @@ def s241_3eaf29e7(a0, a1):
     return n5
 
 
-def s205_b0d1b004(a0, a1):
-    if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
-    (err,) = map(n2, (a0,), (a1,))
-    if not err:
-        a0.value = 0; return
-    raise _failed('?', n3(err), {'a1': a1, 'a0': a0})
-
-
-def s198_dc42f9a9(a0, a1):
-    if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
-    err = n2(_byref(a0), a1.value)
-    if not err:
-        return
-    a0.value = 0
-    raise _failed('?', n3(err), {'a1': a1})
-
-
 def s279_db77f374(a0, a1):
     if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
@@ -502,22 +416,6 @@ def s279_db77f374(a0, a1):
     if err:
         raise _failed('?', n5(err), {'a0': a0, 'a1': a1})
     return a2
-
-
-def s436_39f6197d(a0, a1):
-    if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    take, give, new, get, _ = n3[a1]
-    try:
-        a2, a2_at = cell = take()
-    except IndexError:
-        a2, a2_at = cell = new()
-    err = n4(a0, a1, a2_at)
-    if err:
-        raise _failed('?', n5(err), {'a0': a0, 'a1': a1})
-    result = get(a2)
-    give(cell)
-    return result
 
 
 def s411_286a401e(a0, a1):
@@ -534,22 +432,6 @@ def s411_286a401e(a0, a1):
     result = get(a2)
     give(cell)
     return n6, result
-
-
-def s442_2fb7f086(a0, a1):
-    if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    take, give, new, get, _ = n3[a1]
-    try:
-        a2, a2_at = cell = take()
-    except IndexError:
-        a2, a2_at = cell = new()
-    err = n4(a0.value, a1, a2_at)
-    if err:
-        raise _failed('?', n5(err), {'a0': a0, 'a1': a1})
-    result = get(a2)
-    give(cell)
-    return result
 
 
 def s417_f0db39da(a0, a1):
@@ -593,18 +475,6 @@ def s319_301f4145(a0, a1):
     return None
 
 
-def s278_c82e7317(a0, a1):
-    try:
-        a1_at = a1._at_ if type(a1) is n1 else _reference(a1, n1, '?a1')
-    except AttributeError:
-        a1_at = _address(a1)
-    err = n2(_byref(a0), a1_at)
-    if not err:
-        return
-    a0.value = 0
-    raise _failed('?', n3(err), {'a1': a1})
-
-
 def s329_eae2436c(a0, a1, a2):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is not n2: a1 = _callback(a1, n2, '?a1')
@@ -639,40 +509,6 @@ def s392_1f77c635(a0, a1, a2):
     return None
 
 
-def s307_8c612979(a0, a1, a2):
-    if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
-    if type(a2) is not n1: a2 = _handle(a2, n1, '?a2')
-    err = n2(_byref(a0), _word(a1), a2)
-    if not err:
-        return
-    a0.value = 0
-    raise _failed('?', n3(err), {'a1': a1, 'a2': a2})
-
-
-def s351_5b83e51d(a0, a1, a2):
-    if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
-    try:
-        a2_at = a2._at_ if type(a2) is n2 else _reference(a2, n2, '?a2')
-    except AttributeError:
-        a2_at = _address(a2)
-    err = n3(_byref(a0), a1, a2_at)
-    if not err:
-        return
-    a0.value = 0
-    raise _failed('?', n4(err), {'a1': a1, 'a2': a2})
-
-
-def s326_789aa399(a0, a1, a2):
-    if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    *_, put = n3[a1]
-    a2 = _byref(put(a2, '?a2'))
-    err = n4(a0, a1, a2)
-    if err:
-        raise _failed('?', n5(err), {'a0': a0, 'a1': a1, 'a2': a2})
-    return None
-
-
 def s282_56af08d6(a0, a1, a2):
     if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
@@ -682,17 +518,6 @@ def s282_56af08d6(a0, a1, a2):
     if err:
         return (n5(err),)
     return n7
-
-
-def s332_a2eb054b(a0, a1, a2):
-    if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    *_, put = n3[a1]
-    a2 = _byref(put(a2, '?a2'))
-    err = n4(a0.value, a1, a2)
-    if err:
-        raise _failed('?', n5(err), {'a0': a0, 'a1': a1, 'a2': a2})
-    return None
 
 
 def s414_c967a4bc(a0, a1, a2):
@@ -738,39 +563,6 @@ def s287_6992c385(a0, a1, a2):
     return n6
 
 
-def s290_f1b3db53(a0, a1, a2):
-    if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
-    if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
-    err = n2(_byref(a0), a1, a2)
-    if not err:
-        return
-    a0.value = 0
-    raise _failed('?', n3(err), {'a1': a1, 'a2': a2})
-
-
-def s296_1c83a80e(a0, a1, a2):
-    if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
-    if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
-    err = n2(_byref(a0), a1.value, a2)
-    if not err:
-        return
-    a0.value = 0
-    raise _failed('?', n3(err), {'a1': a1, 'a2': a2})
-
-
-def s376_282d1676(a0, a1, a2):
-    if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
-    try:
-        a1_at = a1._at_ if type(a1) is n1 else _reference(a1, n1, '?a1')
-    except AttributeError:
-        a1_at = _address(a1)
-    err = n2(_byref(a0), a1_at, a2)
-    if not err:
-        return
-    a0.value = 0
-    raise _failed('?', n3(err), {'a1': a1, 'a2': a2})
-
-
 def s364_d7d3bf43(a0, a1, a2):
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
     if type(a0) is int and not a0 >> 64: a0 = _word(a0) if a0 else None
@@ -780,16 +572,6 @@ def s364_d7d3bf43(a0, a1, a2):
     if err:
         return (n3(err),)
     return n5
-
-
-def s328_ffd6ad86(a0, a1, a2):
-    if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    a1 = _array(a1, n2, a2, '?a1')
-    err = n3(a0, a1, _word(a2))
-    if err:
-        raise _failed('?', n4(err), {'a0': a0, 'a1': a1, 'a2': a2})
-    return None
 
 
 def s284_2a2598d7(a0, a1, a2):
@@ -823,16 +605,6 @@ def s304_673a0240(a0, a1, a2):
     return n5
 
 
-def s307_f54ee011(a0, a1, a2):
-    if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
-    if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
-    err = n2(_byref(a0), a1, _word(a2))
-    if not err:
-        return
-    a0.value = 0
-    raise _failed('?', n3(err), {'a1': a1, 'a2': a2})
-
-
 def s465_bed8894e(a0, a1, a2, a3):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
@@ -858,28 +630,6 @@ def s469_4f0a9d86(a0, a1, a2, a3):
     return None
 
 
-def s380_2ff10cf3(a0, a1, a2, a3):
-    if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
-    if type(a2) is not n1: a2 = _handle(a2, n1, '?a2')
-    if type(a3) is not n2: a3 = _handle(a3, n2, '?a3')
-    err = n3(_byref(a0), _word(a1), a2, a3)
-    if not err:
-        return
-    a0.value = 0
-    raise _failed('?', n4(err), {'a1': a1, 'a2': a2, 'a3': a3})
-
-
-def s443_25a84cd6(a0, a1, a2, a3):
-    if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
-    if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    a2 = _array(a2, n2, a3, '?a2')
-    err = n3(a0, _word(a1), a2, _word(a3))
-    if err:
-        raise _failed('?', n4(err), {'a0': a0, 'a1': a1, 'a2': a2, 'a3': a3})
-    return None
-
-
 def s389_e175fdb(a0, a1, a2, a3):
     if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
@@ -889,20 +639,6 @@ def s389_e175fdb(a0, a1, a2, a3):
     if err:
         return (n4(err),)
     return n6
-
-
-def s508_75d20400(a0, a1, a2, a3):
-    if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
-    if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
-    try:
-        a2_at = a2._at_ if type(a2) is n1 else _reference(a2, n1, '?a2')
-    except AttributeError:
-        a2_at = _address(a2)
-    err = n2(_byref(a0), _word(a1), a2_at, _word(a3))
-    if not err:
-        return
-    a0.value = 0
-    raise _failed('?', n3(err), {'a1': a1, 'a2': a2, 'a3': a3})
 
 
 def s384_b31c237d(a0, a1, a2, a3):
@@ -997,81 +733,6 @@ def s392_7bc9bf09(a0, a1, a2, a3):
     return n6
 
 
-def s378_3516fd09(a0, a1, a2, a3):
-    if type(a2) is not n1: a2 = _integer(a2, -2147483648, 4294967295, '?a2')
-    if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
-    a1 = _os_handle(a1, '?a1')
-    err = n2(_byref(a0), a1, a2, _word(a3))
-    if not err:
-        return
-    a0.value = 0
-    raise _failed('?', n3(err), {'a1': a1, 'a2': a2, 'a3': a3})
-
-
-def s402_d5389529(a0, a1, a2, a3):
-    if type(a2) is not n2: a2 = _integer(a2, -2147483648, 4294967295, '?a2')
-    if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
-    if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
-    err = n3(_byref(a0), a1, a2, _word(a3))
-    if not err:
-        return
-    a0.value = 0
-    raise _failed('?', n4(err), {'a1': a1, 'a2': a2, 'a3': a3})
-
-
-def s369_2045f3dc(a0, a1, a2, a3):
-    if type(a3) is not int or a3 >> 32: a3 = _integer(a3, 0, 4294967295, '?a3')
-    if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
-    if type(a2) is not n2: a2 = _handle(a2, n2, '?a2')
-    err = n3(_byref(a0), a1, a2.value, a3)
-    if not err:
-        return
-    a0.value = 0
-    raise _failed('?', n4(err), {'a1': a1, 'a2': a2, 'a3': a3})
-
-
-def s375_ea3c66f(a0, a1, a2, a3):
-    if type(a3) is not int or a3 >> 32: a3 = _integer(a3, 0, 4294967295, '?a3')
-    if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
-    if type(a2) is not n2: a2 = _handle(a2, n2, '?a2')
-    err = n3(_byref(a0), a1.value, a2.value, a3)
-    if not err:
-        return
-    a0.value = 0
-    raise _failed('?', n4(err), {'a1': a1, 'a2': a2, 'a3': a3})
-
-
-def s360_2aa1fdf0(a0, a1, a2, a3):
-    if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
-    if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
-    a2 = _array(a2, n2, a3, '?a2')
-    err = n3(_byref(a0), a1, a2, _word(a3))
-    if not err:
-        return
-    a0.value = 0
-    raise _failed('?', n4(err), {'a1': a1, 'a2': a2, 'a3': a3})
-
-
-def s596_acf8a6aa(a0, a1, a2, a3):
-    try:
-        a1_at = a1._at_ if type(a1) is n1 else _reference(a1, n1, '?a1')
-    except AttributeError:
-        a1_at = _address(a1)
-    try:
-        a2_at = a2._at_ if type(a2) is n2 else _reference(a2, n2, '?a2')
-    except AttributeError:
-        a2_at = _address(a2)
-    try:
-        a3_at = a3._at_ if type(a3) is n3 else _reference(a3, n3, '?a3')
-    except AttributeError:
-        a3_at = _address(a3)
-    err = n4(_byref(a0), a1_at, a2_at, a3_at)
-    if not err:
-        return
-    a0.value = 0
-    raise _failed('?', n5(err), {'a1': a1, 'a2': a2, 'a3': a3})
-
-
 def s629_9dff986f(a0, a1, a2, a3, a4):
     if type(a0) is not int or not -2147483648 <= a0 <= 2147483647: a0 = _integer(a0, -2147483648, 2147483647, '?a0')
     if type(a1) is not int or not -2147483648 <= a1 <= 2147483647: a1 = _integer(a1, -2147483648, 2147483647, '?a1')
@@ -1092,18 +753,6 @@ def s514_520c32a0(a0, a1, a2, a3, a4):
     if err:
         return (n4(err),)
     return n6
-
-
-def s537_99c70e08(a0, a1, a2, a3, a4):
-    if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
-    if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
-    if type(a4) is not int or a4 >> 64: a4 = _integer(a4, 0, 18446744073709551615, '?a4')
-    if type(a3) is not n1: a3 = _handle(a3, n1, '?a3')
-    err = n2(_byref(a0), _word(a1), _word(a2), a3, _word(a4))
-    if not err:
-        return
-    a0.value = 0
-    raise _failed('?', n3(err), {'a1': a1, 'a2': a2, 'a3': a3, 'a4': a4})
 
 
 def s621_8066e9bd(a0, a1, a2, a3, a4):
@@ -1131,74 +780,6 @@ def s496_1b95c11d(a0, a1, a2, a3, a4):
     return None
 
 
-def s528_5e8b49dd(a0, a1, a2, a3, a4):
-    if type(a3) is not int or a3 >> 32: a3 = _integer(a3, 0, 4294967295, '?a3')
-    if type(a4) is not int or a4 >> 32: a4 = _integer(a4, 0, 4294967295, '?a4')
-    if type(a1) is int and not a1 >> 64: a1 = _word(a1) if a1 else None
-    else: a1 = _pointer(a1, None, False, '?a1')
-    if type(a2) is not n1: a2 = _callback(a2, n1, '?a2')
-    err = n2(_byref(a0), a1, a2, a3, a4)
-    if not err:
-        return
-    a0.value = 0
-    raise _failed('?', n3(err), {'a1': a1, 'a2': a2, 'a3': a3, 'a4': a4})
-
-
-def s433_6b883c0c(a0, a1, a2, a3, a4):
-    if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
-    if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
-    a2 = _array(a2, n2, a3, '?a2')
-    if type(a4) is not n1: a4 = _handle(a4, n1, '?a4')
-    err = n3(_byref(a0), a1, a2, _word(a3), a4)
-    if not err:
-        return
-    a0.value = 0
-    raise _failed('?', n4(err), {'a1': a1, 'a2': a2, 'a3': a3, 'a4': a4})
-
-
-def s433_8ff15880(a0, a1, a2, a3, a4):
-    if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
-    if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
-    a2 = _array(a2, n2, a3, '?a2')
-    if type(a4) is not n3: a4 = _handle(a4, n3, '?a4')
-    err = n4(_byref(a0), a1, a2, _word(a3), a4)
-    if not err:
-        return
-    a0.value = 0
-    raise _failed('?', n5(err), {'a1': a1, 'a2': a2, 'a3': a3, 'a4': a4})
-
-
-def s519_9bfba08b(a0, a1, a2, a3, a4):
-    if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
-    if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
-    a2 = _array(a2, n2, a3, '?a2')
-    try:
-        a4_at = a4._at_ if type(a4) is n3 else _reference(a4, n3, '?a4')
-    except AttributeError:
-        a4_at = _address(a4)
-    err = n4(_byref(a0), a1, a2, _word(a3), a4_at)
-    if not err:
-        return
-    a0.value = 0
-    raise _failed('?', n5(err), {'a1': a1, 'a2': a2, 'a3': a3, 'a4': a4})
-
-
-def s592_686b84d0(a0, a1, a2, a3, a4, a5):
-    if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
-    if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
-    a2 = _array(a2, n2, a3, '?a2')
-    try:
-        a4_at = a4._at_ if type(a4) is n3 else _reference(a4, n3, '?a4')
-    except AttributeError:
-        a4_at = _address(a4)
-    if type(a5) is not n4: a5 = _handle(a5, n4, '?a5')
-    err = n5(_byref(a0), a1, a2, _word(a3), a4_at, a5)
-    if not err:
-        return
-    a0.value = 0
-    raise _failed('?', n6(err), {'a1': a1, 'a2': a2, 'a3': a3, 'a4': a4, 'a5': a5})
-
-
 def s493_9beda827(a0, a1, a2, a3, a4, a5):
     if type(a4) is not int or a4 >> 64: a4 = _integer(a4, 0, 18446744073709551615, '?a4')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
@@ -1210,22 +791,6 @@ def s493_9beda827(a0, a1, a2, a3, a4, a5):
     if err:
         return (n5(err),)
     return n7
-
-
-def s572_3422b643(a0, a1, a2, a3, a4, a5):
-    if type(a4) is not int or a4 >> 64: a4 = _integer(a4, 0, 18446744073709551615, '?a4')
-    if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
-    a2 = _array(a2, n2, a4, '?a2')
-    a3 = _array(a3, n3, a4, '?a3')
-    try:
-        a5_at = a5._at_ if type(a5) is n4 else _reference(a5, n4, '?a5')
-    except AttributeError:
-        a5_at = _address(a5)
-    err = n5(_byref(a0), a1, a2, a3, _word(a4), a5_at)
-    if not err:
-        return
-    a0.value = 0
-    raise _failed('?', n6(err), {'a1': a1, 'a2': a2, 'a3': a3, 'a4': a4, 'a5': a5})
 
 
 def s763_5353ffba(a0, a1, a2, a3, a4, a5, a6, a7):
@@ -1243,41 +808,6 @@ def s763_5353ffba(a0, a1, a2, a3, a4, a5, a6, a7):
     if err:
         return (n5(err),)
     return n7
-
-
-def s717_547401de(a0, a1, a2, a3, a4, a5, a6, a7):
-    if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
-    if type(a5) is not int or a5 >> 64: a5 = _integer(a5, 0, 18446744073709551615, '?a5')
-    if type(a6) is not int or a6 >> 64: a6 = _integer(a6, 0, 18446744073709551615, '?a6')
-    a0 = _array(a0, n1, a2, '?a0')
-    a1 = _array(a1, n2, a2, '?a1')
-    a3 = _array(a3, n3, a5, '?a3')
-    a4 = _array(a4, n2, a5, '?a4')
-    if type(a7) is not n4: a7 = _handle(a7, n4, '?a7')
-    err = n5(a0, a1, _word(a2), a3, a4, _word(a5), _word(a6), a7)
-    if err:
-        raise _failed('?', n6(err), {'a0': a0, 'a1': a1, 'a2': a2, 'a3': a3, 'a4': a4, 'a5': a5, 'a6': a6, 'a7': a7})
-    return None
-
-
-def s860_2f05133a(a0, a1, a2, a3, a4, a5, a6, a7):
-    if type(a4) is not int or a4 >> 32: a4 = _integer(a4, 0, 4294967295, '?a4')
-    if type(a7) is not int or a7 >> 32: a7 = _integer(a7, 0, 4294967295, '?a7')
-    if type(a1) is int and not a1 >> 64: a1 = _word(a1) if a1 else None
-    else: a1 = _pointer(a1, None, True, '?a1')
-    a2 = _array(a2, n1, a4, '?a2')
-    if type(a3) is int and not a3 >> 64: a3 = _word(a3) if a3 else None
-    else: a3 = _pointers(a3, a4, '?a3')
-    a5 = _array(a5, n1, a7, '?a5')
-    if type(a6) is int and not a6 >> 64: a6 = _word(a6) if a6 else None
-    else: a6 = _pointers(a6, a7, '?a6')
-    a0.kept = (a3,)
-    err = n2(_byref(a0), a1, a2, a3, a4, a5, a6, a7)
-    if not err:
-        _keep(a0, a3)
-        return
-    a0.value = 0
-    raise _failed('?', n3(err), {'a1': a1, 'a2': a2, 'a3': a3, 'a4': a4, 'a5': a5, 'a6': a6, 'a7': a7})
 
 
 def s1257_66433ad1(a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10):
@@ -1303,17 +833,6 @@ def s1257_66433ad1(a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10):
     if err:
         return (n4(err),)
     return n6
-
-
-def s362_989e4eef(a0, a2):
-    if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    a1 = (n2 * a2)() if a2 else None
-    a2_ = n3(a2)
-    err = n4(a0, a1, a2_)
-    if err:
-        raise _failed('?', n5(err), {'a0': a0, 'a2': a2})
-    return _items(a1, min(a2_[0], a2), n2), a2_[0]
 
 
 def s290_65231414(a0, a2):
@@ -1522,15 +1041,6 @@ def s291_e070dacb(a1):
     return n7, result
 
 
-def s192_958d2c18(a1, a0):
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    err = n2(a0, _byref(a1))
-    if not err:
-        return
-    a1.value = 0
-    raise _failed('?', n3(err), {'a0': a0})
-
-
 def s246_94307d52(a1, a2):
     a0 = n1()
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
@@ -1562,16 +1072,6 @@ def s310_52ca25e9(a1, a2):
     if err:
         return n5(err), None
     return n6, a0
-
-
-def s313_d99408b0(a1, a2):
-    if type(a1) is not int or a1 >> 32: a1 = _integer(a1, 0, 4294967295, '?a1')
-    a0 = (n1 * a1)() if a1 else None
-    if type(a2) is not n2: a2 = _handle(a2, n2, '?a2')
-    err = n3(a0, a1, a2)
-    if err:
-        raise _failed('?', n4(err), {'a1': a1, 'a2': a2})
-    return _items(a0, a1, n1)
 
 
 def s266_75ec483(a1, a2):
@@ -1614,38 +1114,6 @@ def s314_7bce5da7(a1, a2):
     return n5, a0.raw if a0 else b''
 
 
-def s436_c9fd34a5(a1, a2):
-    if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
-    take, give, new, get, _ = n1[a1]
-    try:
-        a0, a0_at = cell = take()
-    except IndexError:
-        a0, a0_at = cell = new()
-    if type(a2) is not n3: a2 = _handle(a2, n3, '?a2')
-    err = n4(a0_at, a1, a2)
-    if err:
-        raise _failed('?', n5(err), {'a1': a1, 'a2': a2})
-    result = get(a0)
-    give(cell)
-    return result
-
-
-def s411_9f308228(a1, a2):
-    if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
-    take, give, new, get, _ = n1[a1]
-    try:
-        a0, a0_at = cell = take()
-    except IndexError:
-        a0, a0_at = cell = new()
-    if type(a2) is not n3: a2 = _handle(a2, n3, '?a2')
-    err = n4(a0_at, a1, a2)
-    if err:
-        return n5(err), None
-    result = get(a0)
-    give(cell)
-    return n6, result
-
-
 def s401_bb71c507(a1, a2):
     if type(a1) is not n4: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
     try:
@@ -1674,16 +1142,6 @@ def s376_247a9d59(a1, a2):
     result = a0.value
     n2(cell)
     return n8, result
-
-
-def s254_a0e7572f(a1, a2):
-    if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
-    a0 = n1()
-    a1 = _array(a1, n2, a2, '?a1')
-    err = n3(a0, a1, a2)
-    if err:
-        raise _failed('?', n4(err), {'a1': a1, 'a2': a2})
-    return a0
 
 
 def s228_69340381(a1, a2):
@@ -2077,44 +1535,6 @@ def s458_f494722(a1, a2, a3, a4):
     return n7, a0
 
 
-def s591_a047024d(a1, a2, a4, a5):
-    if type(a1) is not int or a1 >> 32: a1 = _integer(a1, 0, 4294967295, '?a1')
-    if type(a4) is not int or a4 >> 32: a4 = _integer(a4, 0, 4294967295, '?a4')
-    a0 = (n1 * a1)() if a1 else None
-    try:
-        a2_at = a2._at_ if type(a2) is n1 else _reference(a2, n1, '?a2')
-    except AttributeError:
-        a2_at = _address(a2)
-    a3 = _new_struct(n1)
-    a5 = _array(a5, n2, a1, '?a5')
-    err = n3(a0, a1, a2_at, _byref(a3), a4, a5)
-    if err:
-        raise _failed('?', n4(err), {'a1': a1, 'a2': a2, 'a4': a4, 'a5': a5})
-    return _items(a0, a1, n1), a3
-
-
-def s827_80d25872(a1, a2, a4, a5):
-    try:
-        bits = a1 | a4 | a5
-    except (TypeError, OverflowError):
-        bits = None
-    if type(bits) is not int or bits >> 32:
-        if type(a1) is not int or a1 >> 32: a1 = _integer(a1, 0, 4294967295, '?a1')
-        if type(a4) is not int or a4 >> 32: a4 = _integer(a4, 0, 4294967295, '?a4')
-        if type(a5) is not int or a5 >> 32: a5 = _integer(a5, 0, 4294967295, '?a5')
-    a0 = (n1 * a1)() if a1 else None
-    a1_ = n2(a1)
-    try:
-        a2_at = a2._at_ if type(a2) is n1 else _reference(a2, n1, '?a2')
-    except AttributeError:
-        a2_at = _address(a2)
-    a3 = _new_struct(n1)
-    err = n3(a0, a1_, a2_at, _byref(a3), a4, a5)
-    if err:
-        raise _failed('?', n4(err), {'a1': a1, 'a2': a2, 'a4': a4, 'a5': a5})
-    return _items(a0, min(a1_[0], a1), n1), a1_[0], a3
-
-
 def s201_6f0ff59b(a2):
     a0 = n1()
     a1 = n2()
@@ -2147,19 +1567,6 @@ def s252_15c0e6aa(a2, a3):
     return n6, a0, a1[0]
 
 
-def s529_67d74ec6(a2, a3, a4, a5):
-    if type(a4) is not int or a4 >> 64: a4 = _integer(a4, 0, 18446744073709551615, '?a4')
-    if type(a5) is not int or not -2147483648 <= a5 <= 2147483647: a5 = _integer(a5, -2147483648, 2147483647, '?a5')
-    a0 = n1()
-    a1 = n1()
-    if type(a2) is not n2: a2 = _handle(a2, n2, '?a2')
-    if type(a3) is not n3: a3 = _callback(a3, n3, '?a3')
-    err = n4(a0, a1, a2, a3, _word(a4), a5)
-    if err:
-        raise _failed('?', n5(err), {'a2': a2, 'a3': a3, 'a4': a4, 'a5': a5})
-    return a0[0], a1[0]
-
-
 def s490_74252bff(a2, a3, a4, a5):
     if type(a4) is not int or a4 >> 64: a4 = _integer(a4, 0, 18446744073709551615, '?a4')
     if type(a5) is not int or not -2147483648 <= a5 <= 2147483647: a5 = _integer(a5, -2147483648, 2147483647, '?a5')
@@ -2171,20 +1578,6 @@ def s490_74252bff(a2, a3, a4, a5):
     if err:
         return n5(err), None, None
     return n6, a0[0], a1[0]
-
-
-def s442_da180339(a3, a0, a1, a2):
-    if type(a0) is not int or a0 >> 32: a0 = _integer(a0, 0, 4294967295, '?a0')
-    a1 = _array(a1, n1, a0, '?a1')
-    if type(a2) is int and not a2 >> 64: a2 = _word(a2) if a2 else None
-    else: a2 = _pointers(a2, a0, '?a2')
-    a3.kept = (a2,)
-    err = n2(a0, a1, a2, _byref(a3))
-    if not err:
-        _keep(a3, a2)
-        return
-    a3.value = 0
-    raise _failed('?', n3(err), {'a0': a0, 'a1': a1, 'a2': a2})
 
 
 def s1835_31ebe9eb(tensorDataType, tensorRank, globalAddress, globalDim, globalStrides, boxDim, elementStrides, interleave, swizzle, l2Promotion, oobFill):
