@@ -40,8 +40,9 @@ KEPT = frozenset(
     )
 )
 """Operators that launch no kernels: they allocate, or make tensors that share memory."""
-COMPOSED = ("copy_", "convolution", "convolution_backward")
-"""Operators of all devices, which choose a library for CUDA inside."""
+COMPOSED = ("copy_", "convolution", "convolution_backward", "ldexp.Tensor", "ldexp.out", "ldexp_")
+"""Operators of all devices, which choose a library or a kernel for CUDA inside. Some releases have some of
+them in terms of others."""
 KERNELS = (
     "CompositeExplicitAutograd",
     "CompositeExplicitAutogradNonFunctional",
@@ -60,10 +61,8 @@ def register() -> None:
     """Have the operators of CUDA run on the CPU from now on. Libraries that the simulator lacks are off."""
     library = torch.library.Library("aten", "IMPL")
     _libraries.append(library)
-    for name in {
-        *COMPOSED,
-        *_registered("CUDA", KEPT),
-    }:  # some releases have kernels of their own for COMPOSED
+    composed = {name for name in COMPOSED if _has_kernel(name, "CompositeExplicitAutograd")}
+    for name in composed.union(_registered("CUDA", KEPT)):
         library.impl(name, Operator(name), "CUDA")
     for key, stands_for_it in layouts.KEYS.items():
         for name in _registered(key, layouts.KEPT):
@@ -83,6 +82,10 @@ def _registered(key: str, kept: Set[str]) -> list[str]:
     return [name for name in names if name.partition(".")[0] not in kept]
 
 
+def _has_kernel(name: str, key: str) -> bool:
+    return torch._C._dispatch_has_kernel_for_dispatch_key(f"aten::{name}", key)  # type: ignore[no-any-return]
+
+
 class Operator:
     """One operator of ATen, `name` with its overload. key: of the kernel that stands for that of CUDA."""
 
@@ -97,10 +100,7 @@ class Operator:
         op = getattr(getattr(torch.ops.aten, base), overload or "default")
         compute = FORMULAS.get(self._name) or DISTRIBUTIONS.get(self._name)
         if compute is None:
-            full = f"aten::{self._name}"
-            if not any(
-                torch._C._dispatch_has_kernel_for_dispatch_key(full, key) for key in (self._key, *KERNELS)
-            ):
+            if not any(_has_kernel(self._name, key) for key in (self._key, *KERNELS)):
                 raise NotImplementedError(
                     f"aten::{self._name} has no kernel for the CPU: it does not run on cudapy's simulator"
                 )

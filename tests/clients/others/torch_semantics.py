@@ -104,6 +104,8 @@ def types() -> None:
     assert torch.cat(parts).tolist() == [0, 1, 0, 0, 4, 5]
     out = torch.empty(0, device="cuda")
     assert torch.add(grid, 1, out=out) is out and out.shape == grid.shape
+    exponents = torch.arange(3, dtype=torch.int32, device="cuda")
+    assert torch.ldexp(torch.ones(3, device="cuda"), exponents).tolist() == [1, 2, 4]
     linear = torch.nn.Linear(8, 4).cuda()
     scaler = torch.amp.GradScaler("cuda")
     optimizer = torch.optim.SGD(linear.parameters(), 0.1, foreach=True)
