@@ -19,6 +19,7 @@ from cudapy._ffi.lane_layout import CONTEXT, PAGE
 from cudapy._ffi.lane_types import (
     ARRAY,
     BYTES,
+    CONSTANT,
     ENUM,
     INTEGER,
     MOST_ITEMS,
@@ -29,6 +30,7 @@ from cudapy._ffi.lane_types import (
     OBJECT,
     PLACE,
     RESULTS,
+    SAME,
     SLOT,
     VALUE,
 )
@@ -103,6 +105,7 @@ class Routine(LaneRoutine):
         self.array()
         self.by_value()
         self.measure()
+        self.ask()
         self.release()
         self.copy()
         self.cells()
@@ -160,7 +163,14 @@ class Routine(LaneRoutine):
         self.label("other")
         self.if_bit(RCX, OBJECT, "store")
         self.if_bit(RCX, ARRAY, "array")
+        self.load(RDX, limit)
+        self.if_bit(RCX, CONSTANT, "store")
+        self.if_bit(RCX, SAME, "same")
         self.if_bit(RCX, INTEGER, "of another enum")
+        self.jump("slow")
+        self.label("same")
+        self.word("cmp", RSI, RDX)
+        self.jump_if("e", "store")
         self.jump("slow")
         self.label("of another enum")
         self.load(RAX, At(RDI, 8))
@@ -329,7 +339,7 @@ class Routine(LaneRoutine):
         self.label("measure")
         self.load(RAX, self.of_function("sized"))
         self.test(RAX, RAX)
-        self.jump_if("e", "release")
+        self.jump_if("e", "ask")
         self.load(R8, self.of_function("arguments"))
         self.word("mov", R9, R13)
         self.load(R10, self.of_function("parts"))
@@ -360,6 +370,23 @@ class Routine(LaneRoutine):
         self.number("add", R8, 8 * len(ARGUMENT))
         self.number("sub", R10, 1)
         self.jump_if("ne", "measured")
+
+    def ask(self) -> None:
+        """What a C function fills a word with is as expected."""
+        self.label("ask")
+        self.load(RAX, self.of_function("asked"))
+        self.test(RAX, RAX)
+        self.jump_if("e", "release")
+        self.set(RCX, 0)
+        self.keep(HANDLE, RCX)
+        self.lea(RDI, HANDLE)
+        self.call_at(RAX)
+        self.test(RAX, RAX, wide=False)
+        self.jump_if("ne", "slow")
+        self.load(RCX, self.of_function("expected"))
+        self.load(RCX, At(RSP, VALUES, RCX))
+        self.word("cmp", RCX, HANDLE)
+        self.jump_if("ne", "slow")
 
     def release(self) -> None:
         """The first argument, an owner, owns nothing any more, if it is in the state that is required.
@@ -457,6 +484,11 @@ class Routine(LaneRoutine):
         self.test(RCX, RCX)
         self.jump_if("e", "no place")
         self.load(RDI, At(R15))
+        self.load(RAX, At(R14, 8 * ARGUMENT.index("inside")))
+        self.test(RAX, RAX)
+        self.jump_if("e", "itself")
+        self.load(RDI, At(RDI, 0, RAX))
+        self.label("itself")
         self.keep(At(R12, 0, RCX), RDI)
         self.call_context("incref")
         self.label("no place")
@@ -749,6 +781,41 @@ class Routine(LaneRoutine):
         self.load(RDI, value)
         self.call_context("get_item")
         self.load(RDI, TEMPORARY)
+        self.keep(TEMPORARY, RAX)
+        self.call_context("decref")
+        self.load(RAX, TEMPORARY)
+        self.jump("made")
+
+        self.label("of thread")  # an item of a table, if this thread has it
+        self.fetch(RCX, At(R15), 4)
+        self.word("cmp", RCX, At(R14, 8 * RESULT.index("size")))
+        self.jump_if("ae", "ask for item")
+        self.call_context("thread")
+        self.word("mov", RDI, RAX)
+        self.call_context("thread_id")
+        self.load(RDX, At(R14, 8 * RESULT.index("template")))
+        self.word("cmp", RAX, At(RDX))
+        self.jump_if("ne", "ask for item")
+        self.fetch(RCX, At(R15), 4)
+        self.load(RDI, At(RDX, 8, RCX, 8))
+        self.test(RDI, RDI)
+        self.jump_if("e", "ask for item")
+        self.keep(TEMPORARY, RDI)
+        self.call_context("incref")
+        self.load(RAX, TEMPORARY)
+        self.jump("made")
+        self.label("ask for item")
+        self.code += b"\x49\x63\x3f"  # movsxd RDI, [R15]
+        self.call_context("from_signed")
+        self.test(RAX, RAX)
+        self.jump_if("e", "broken")
+        self.keep(At(R15, 8), RAX)
+        self.load(RDI, value)
+        self.lea(RSI, At(R15, 8))
+        self.set(RDX, 1)
+        self.set(RCX, 0)
+        self.call_context("call")
+        self.load(RDI, At(R15, 8))
         self.keep(TEMPORARY, RAX)
         self.call_context("decref")
         self.load(RAX, TEMPORARY)

@@ -6,6 +6,7 @@ import collections
 import ctypes
 import gc
 import sys
+import threading
 import time
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
@@ -213,6 +214,100 @@ def test_an_owner_is_made_by_the_call(library: Library) -> None:
     library.status = FAILED
     assert make(1, shared) == ("failed", FAILED, 1, shared)
     assert sys.getrefcount(shared) == before
+
+
+def test_what_goes_into_an_owner_may_be_in_a_slot(library: Library) -> None:
+    """C gets a constant; of the parameter only a slot goes. What may be left out is left out, or None."""
+
+    def make(of: object, option: object = None) -> object:
+        return "left", of, option
+
+    number = object()
+    makes = calls.Makes(owner(), Text, ("handle",))
+    takes = [(1, calls.Constant(6, more=True)), (0, calls.Goes("note", calls.InSlot(Owner, "state", object)))]
+    calls.give_lane(make, library.writer, takes, told, makes=makes, optional=1)
+    before = sys.getrefcount(number)
+    of = owner(state=number)
+    made: Any = make(of)
+    assert made.note is number and made.handle.value == 0x1006
+    assert sys.getrefcount(number) == before + 2
+    del made
+    assert sys.getrefcount(number) == before + 1
+    assert make(of, 3) == ("left", of, 3)
+    library.status = FAILED
+    assert make(of)[:3] == ("failed", FAILED, of)  # type: ignore[index]
+
+
+def test_a_word_is_asked_for_first(library: Library) -> None:
+    """What fills it is called each time; if it fails, or the word is another one, C is not called."""
+
+    def use(of: object, second: object) -> object:
+        return "left", of, second
+
+    asked = Library()
+    fill = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(lambda cell: asked._written(cell, 0))
+    current = calls.Asked(fill, calls.InSlot(Owner, "handle", Text))
+    takes = [(0, calls.InSlot(Owner, "owed", Text)), (1, Text)]
+    calls.give_lane(use, library.function, takes, told, ok=OVER, asked=current)
+    for number, expected in ((0x1000, OVER), (0x1001, "left"), (0, "left")):
+        for asked.status in (0, FAILED):
+            found: Any = use(owner(handle=Text(number), owed=Text(3)), Text(2))
+            assert found is OVER if expected is OVER and not asked.status else found[0] == "left"
+    assert use(owner(owed=Text(3)), Text(2))[0] == "left"  # type: ignore[index]
+    assert library.calls == [(3, 2)]
+
+
+def test_objects_of_one_thread(library: Library) -> None:
+    """What it keeps; for all else, in all other threads, what the function returns. References are right."""
+
+    def get(which: object) -> object:
+        return "left", which
+
+    others: list[int] = []
+
+    def other(number: int) -> object:
+        others.append(number)
+        if number == 5:
+            raise KeyError(number)
+        return "other", number
+
+    kept = calls.OfThread(other, 3)
+    fill = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+    numbers: list[int] = []
+
+    def write(cell: int) -> int:
+        ctypes.c_int.from_address(cell).value = numbers[-1]
+        return library.status
+
+    function = fill(write)
+    calls.give_lane(get, function, [(0, calls.Same(OVER))], told, gives=(0, "of thread", kept))
+    mine = object()
+    kept.keep(1, mine)
+    before = sys.getrefcount(mine)
+
+    def ask(number: int, which: object = OVER) -> Any:
+        numbers.append(number)
+        return get(which)
+
+    found = [ask(1) for _ in range(100)]
+    assert all(each is mine for each in found) and others == []
+    assert sys.getrefcount(mine) == before + 100
+    assert ask(1, ALIVE) == ("left", ALIVE)
+    assert [ask(number) for number in (0, 2, 3, -1, 1 << 20)] == [
+        ("other", number) for number in (0, 2, 3, -1, 1 << 20)
+    ]
+    with pytest.raises(KeyError):
+        ask(5)
+    found.clear()
+    thread = threading.Thread(target=lambda: found.append(ask(1)))
+    thread.start()
+    thread.join()
+    assert found == [("other", 1)] and ask(1) is mine
+    library.status = FAILED
+    assert ask(1) == ("failed", FAILED, OVER)
+    library.status = 0
+    kept.clear()
+    assert ask(1) == ("other", 1)
 
 
 def test_an_owner_that_is_not_made_owes_nothing(library: Library) -> None:

@@ -29,6 +29,8 @@ class Vectorcall:
 
     prologue = b""
     """What a stub of machine code does first."""
+    passes_all = False
+    """Whether the machine code gets all parameters, those that are left out as what they are then."""
 
     def __init__(self) -> None:
         def function() -> None: ...
@@ -55,6 +57,7 @@ class Vectorcall:
 class Forwarder(Vectorcall):
     """The code of a function, for 3.11. The pointer stays, and is where machine code leaves calls to."""
 
+    passes_all = True
     prologue = b"\x31\xc9"  # xor ECX, ECX: no keywords
 
     def is_free(self, function: Any) -> bool:

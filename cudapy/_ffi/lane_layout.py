@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 PAGE = 4096
 CONTEXT = (
-    "int", "none", "monitors", "thread", "tracers_at", "code_at", "storage_at", "bytes_at", "tag_at",
-    "digits_at", "no_digits", "one_digit", "two_digits", "items_at", "save_thread", "restore_thread",
-    "incref", "decref", "tuple_new", "from_signed", "from_unsigned", "from_float", "from_text", "get_item",
-    "allocate", "call", "empty", "from_size", "list", "tuple", "enum_type",
+    "int", "none", "monitors", "thread", "thread_id", "tracers_at", "code_at", "storage_at", "bytes_at",
+    "tag_at", "digits_at", "no_digits", "one_digit", "two_digits", "items_at", "save_thread",
+    "restore_thread", "incref", "decref", "tuple_new", "from_signed", "from_unsigned", "from_float",
+    "from_text", "get_item", "allocate", "call", "empty", "from_size", "list", "tuple", "enum_type",
 )  # fmt: skip
 """The words that all functions share: objects, where objects have what, and functions of CPython's C API."""
 
@@ -66,8 +66,8 @@ def _watchers() -> dict[str, int]:
     if interpreter != main():
         raise NoLanes("this is not the main interpreter")
     if monitoring:
-        return {"monitors": _monitors(monitoring, interpreter), "thread": 0, "tracers_at": 0}
-    return {"monitors": 0, "thread": _address("PyThreadState_Get"), "tracers_at": _tracers_at()}
+        return {"monitors": _monitors(monitoring, interpreter), "tracers_at": 0}
+    return {"monitors": 0, "tracers_at": _tracers_at()}
 
 
 _CHANGES = [[False] * 4, [True, False, True, False], [False, True, False, True]]
@@ -186,6 +186,8 @@ def context() -> dict[str, int]:
         "tuple": id(tuple),
         "enum_type": id(type(Enum)),
         **_watchers(),
+        "thread": _address("PyThreadState_Get"),
+        "thread_id": _address("PyThreadState_GetID"),
         "code_at": word_of(function, id(function.__code__), "the code of a function"),
         "storage_at": word_of(cell, ctypes.addressof(cell), "the storage of a ctypes object"),
         "bytes_at": bytes_at,
@@ -219,6 +221,13 @@ def new_of(cls: Any) -> int:
 
 
 _TP_NEW = 65
+
+
+def thread_id() -> int:
+    """What tells this thread from all others that were and will be."""
+    get, number = _api.PyThreadState_Get, _api.PyThreadState_GetID
+    get.restype, number.restype, number.argtypes = ctypes.c_void_p, ctypes.c_uint64, [ctypes.c_void_p]
+    return int(number(get()))
 
 
 def slot_at(cls: type, name: str) -> int:

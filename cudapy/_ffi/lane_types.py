@@ -24,18 +24,22 @@ MOST_RESULTS = 3
 
 MOST_ITEMS = 64  # of all arrays
 
-INTEGER, NONE, ENUM, BYTES, PLACE, NARROW, SLOT, OBJECT, ARRAY, VALUE, ADDRESS = (1 << i for i in range(11))
+INTEGER, NONE, ENUM, BYTES, PLACE, NARROW, SLOT, OBJECT, ARRAY, VALUE, ADDRESS, CONSTANT, SAME, UNSEEN = (
+    1 << i for i in range(14)
+)
 """INTEGER, NONE: may be an int, None. Objects of the class are ints (ENUM), or bytes, or ctypes objects,
 passed by their address (PLACE) or by their value, of four bytes (NARROW) or eight; or they have such an
 object in a slot (SLOT). OBJECT: any object, which C does not get. ARRAY: a list or tuple of ints up to
 `limit` and handles, of which C gets the address. VALUE: a struct that C gets in as many words as it has.
-ADDRESS: an int is an address. Where an int may be, a member of any enum of ours may be as well.
+ADDRESS: an int is an address. CONSTANT: C gets the `limit`, whatever the object is. SAME: the object at that
+address. UNSEEN: C does not get it. Where an int may be, a member of any enum of ours may be as well.
 """
 RESULTS = (
     "unsigned 4", "unsigned 8", "signed 4", "signed 8", "float 4", "float 8", "text", "enum", "handle 4",
-    "handle 8", "struct", "spare struct", "chars",
+    "handle 8", "of thread", "struct", "spare struct", "chars",
 )  # fmt: skip
-"""What a result is made of. spare: from a list of those that are aligned; chars: bytes, as many as there is
+"""What a result is made of. of thread: an item of a table, in one thread, or what a function of the number
+returns; spare: from a list of those that are aligned; chars: bytes, as many as there is
 room for; both of these and a struct are made before C is called.
 """
 
@@ -54,10 +58,10 @@ Result: TypeAlias = "tuple[int, int, Any, int]"
 
 def argument(
     slot: int, kind: int, cls: Any = None, limit: int = 0, *,
-    size: int = 0, inside: int = 0, place: int = 0, width: int = 0, less: int = 0,
+    size: int = 0, inside: int = 0, place: int = 0, step: int = 8, width: int = 0, less: int = 0,
 ) -> Argument:  # fmt: skip
-    """An argument of an object of its own."""
-    return kind, cls, limit, 8 * slot, inside, 8 * size, place, 8, width, less
+    """An argument: of an object of its own, unless the step to the next one is 0."""
+    return kind, cls, limit, 8 * slot, inside, 8 * size, place, step, width, less
 
 
 def result(slot: int, kind: str, cls: Any = None, count: int = 0) -> Result:

@@ -41,6 +41,7 @@ from .lane_types import (
     NONE,
     OBJECT,
     RESULTS,
+    UNSEEN,
     VALUE,
     argument,
     described,
@@ -71,7 +72,8 @@ MOST_BLOCKS = 16
 
 FUNCTION = (
     "slow", "code", "count", "inputs", "parts", "arguments", "results", "outputs", "c", "locked", "on_stack",
-    "only", "room", "first", "failed", "sized", "second", "returned", "guards", "required",
+    "only", "room", "first", "failed", "sized", "second", "returned", "guards", "asked", "expected",
+    "required",
     "state_at", "state", "gone_at", "copied", "copy_size", "handle_at", "also_at", "number_at",
 )  # fmt: skip
 """The words of a function's table.
@@ -86,7 +88,8 @@ arguments.
 
 sized: whether bytes have to be as many as a number says. second: what is called after a success of the C
 function, with the same arguments. returned: which argument is the result: 8 for the first one, 0 for none.
-guards: where the addresses of words are that must be 0, before a 0; 0: there are none.
+guards: where the addresses of words are that must be 0, before a 0; 0: there are none. asked: a C function
+that fills a word, or 0; expected: the slot of the argument that the word must be.
 
 required: 0, or where it is said what the first argument, an owner, must have: places in it and objects,
 before a 0; its handle is not 0. It gets the object `state` at state_at, and nothing at gone_at unless that
@@ -157,14 +160,14 @@ class of its handles.
 """
 RESULT = ("slot", "kind", "object", "template", "size")
 """Fields of a Result. kind: an index of RESULTS; object: an enum's members, the class of a handle or struct;
-template: a null handle, what makes a struct, the list of spare ones, the slot of the number of chars. size:
-of a handle.
+template: a null handle, what makes a struct, the list of spare ones, the slot of the number of chars, the
+table of a thread. size: of a handle, of the table.
 """
 
 _BASES = ctypes.Structure, ctypes.Union
 _NEVER = (1 << 63) - 1  # a count that no call has
 _HEAD = len(FUNCTION)
-_ENUM, _STRUCT, _SPARE = map(RESULTS.index, ("enum", "struct", "spare struct"))
+_ENUM, _OF_THREAD, _STRUCT, _SPARE = map(RESULTS.index, ("enum", "of thread", "struct", "spare struct"))
 _COUNT, _INPUTS, _C, _LOCKED, _CODE = map(FUNCTION.index, ("count", "inputs", "c", "locked", "code"))
 _lock = RLock()
 
@@ -305,7 +308,7 @@ class _Lanes:
     def __init__(self) -> None:
         from .lane_code import ROUTINE
 
-        self.context = context()
+        self._routine, self.context = ROUTINE, context()
         self.entry = Forwarder() if sys.version_info[:2] == (3, 11) else Vectorcall()
         self._blocks = [_Block(self.context, ROUTINE, self.entry.prologue)]
         self._words = _Words()
@@ -323,6 +326,7 @@ class _Lanes:
         second: int = 0,
         returned: int = 0,
         guards: Sequence[int] = (),
+        asked: tuple[int, int] = (0, 0),
         released: Released = NOTHING_RELEASED,
         copied: Copied = NOTHING_COPIED,
         names: tuple[str, ...] | None = None,
@@ -336,6 +340,7 @@ class _Lanes:
         second: the address of what is called after a success, with the same arguments, six at most.
         returned: the number of the argument, from 1, that is the result.
         guards: the addresses of words that must be 0.
+        asked: the address of a C function that fills a word, and the slot of the argument that this must be.
         """
         with _lock:
             outputs = [self._result(*result) for result in results]
@@ -345,9 +350,7 @@ class _Lanes:
             if block.used == STUBS:
                 if len(self._blocks) == MOST_BLOCKS:
                     return None
-                from .lane_code import ROUTINE
-
-                block = _Block(self.context, ROUTINE, self.entry.prologue)
+                block = _Block(self.context, self._routine, self.entry.prologue)
                 self._blocks.append(block)
             last, is_sized, objects = 0, 0, 0
             rest: list[int] = []
@@ -361,7 +364,7 @@ class _Lanes:
                 objects += step
                 is_sized |= size
                 end = slot + (width - 1) // 8 * 8 if kind == VALUE else slot
-                if end > last and kind != OBJECT:
+                if end > last and not kind & (OBJECT | UNSEEN):
                     last = end
             for words in outputs:
                 rest += words
@@ -376,8 +379,8 @@ class _Lanes:
                 self.entry.plain, id(function.__code__), _NEVER, objects // 8, parts, at, count,
                 at + 8 * len(ARGUMENT) * parts, 0, 0, in_c - 5 if in_c > 5 else 0, 0 if is_made else id(ok),
                 0 if alone and count == 1 else count + (not alone), 0 if alone else id(ok), id(failed),
-                is_sized, second, 8 * returned, self._guards(guards) if guards else 0, *released, *copied,
-                *rest,
+                is_sized, second, 8 * returned, self._guards(guards) if guards else 0, asked[0], 8 * asked[1],
+                *released, *copied, *rest,
             )  # fmt: skip
             _kept.extend(stay)
             set_function(table, c_function)
@@ -415,6 +418,8 @@ class _Lanes:
         """The words of a RESULT; () if there can be none."""
         if cls is None:
             return slot, kind, 0, count, 0
+        if kind == _OF_THREAD:
+            return slot, kind, immortal(cls.function), cls.address, cls.count
         if kind == _STRUCT:
             return slot, kind, immortal(cls), new_of(_BASES[issubclass(cls, ctypes.Union)]), 0
         if kind == _SPARE:

@@ -12,8 +12,19 @@ from typing import NamedTuple
 
 from . import lanes
 from .interrupts import entered
-from .lane_layout import NoLanes, length_at, slot_at
-from .lane_types import INTEGER, MOST_PARAMETERS, OBJECT, PLACE, SLOT, argument, result
+from .lane_layout import NoLanes, length_at, slot_at, thread_id
+from .lane_types import (
+    CONSTANT,
+    INTEGER,
+    MOST_PARAMETERS,
+    OBJECT,
+    PLACE,
+    SAME,
+    SLOT,
+    UNSEEN,
+    argument,
+    result,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,14 +90,59 @@ class InSlot(NamedTuple):
     more: bool = False
 
 
+class Constant(NamedTuple):
+    """What C gets whatever the parameter is. more: as in InSlot."""
+
+    value: int
+    more: bool = False
+
+
+class Same(NamedTuple):
+    """A parameter that is this object, which C does not get."""
+
+    obj: object
+
+
 class Goes(NamedTuple):
     """A parameter that goes into the slot `name` of what the call makes.
 
-    kind: what C gets, as any other parameter; None: nothing.
+    kind: what C gets, as any other parameter; None: nothing. InSlot: nothing, and what the slot has goes.
     """
 
     name: str
     kind: Any = None
+
+
+class Asked(NamedTuple):
+    """A C function that fills a word, which must be the handle in the first parameter's slot."""
+
+    function: Any
+    expected: InSlot
+
+
+class OfThread:
+    """Objects that one thread has to itself, by number: what a call gives it for what C writes.
+
+    function: returns what other threads get for the number, and this one for the others.
+    """
+
+    def __init__(self, function: Callable[[int], object], count: int) -> None:
+        self.function, self.count = function, count
+        self.address, self._words = 0, None
+        made = lanes.lanes()
+        if made is not None:
+            self.address, self._words = made.words(count + 1)
+
+    def keep(self, number: int, obj: object) -> None:
+        """Give the calling thread, which is the same one each time and does not end, this object."""
+        if self._words is not None and 0 <= number < self.count:
+            self._words[1 + number] = lanes.immortal(obj)
+            self._words[0] = thread_id()
+
+    def clear(self) -> None:
+        """Give no thread anything."""
+        if self._words is not None:
+            self._words[0] = 0
 
 
 class Makes(NamedTuple):
@@ -123,23 +179,27 @@ def give_lane(
     *,
     ok: object = None,
     second: Any = None,
-    gives: tuple[int, str] | None = None,
+    gives: tuple[Any, ...] | None = None,
     returned: int = 0,
     makes: Makes | None = None,
     empty: Sequence[Any] = (),
     releases: Releases | None = None,
+    asked: Asked | None = None,
+    optional: int = 0,
 ) -> Callable[[object], None]:
     """Give a Python function a lane, where that is possible, that calls a C function of up to six parameters.
 
     The function does the same; it is called with what the lane does not take.
 
     takes: of each parameter of Python its place among those of C, and its type: a handle, a number of ctypes,
-        InSlot, or Goes, where the place does not matter if C gets nothing.
+        InSlot, Constant, Same, or Goes, where the place does not matter if C gets nothing.
     failed: called with a status other than 0 and the arguments; its result is that of the call.
     ok: the result of a success, unless `gives` says so: the place of what C writes, and its kind, one of
-        `lane_types.RESULTS`; or `returned` says which argument that is, counted from 1; or `makes`.
+        `lane_types.RESULTS`, and an OfThread where it is that; or `returned` says which argument that is,
+        counted from 1; or `makes`.
     second: a C function that is called after a success, with the same arguments.
     empty: containers that have to be empty.
+    optional: how many more parameters there are, which are left out, or None.
 
     Returns what sets the state that `releases` requires; None: no object has it.
     """
@@ -154,11 +214,22 @@ def give_lane(
         then = called[0]
         lanes.immortal(second)
     cls = None if makes is None else type(makes.template)
+    if optional and made.entry.passes_all:
+        takes = [*takes, *[(0, Same(None))] * optional]
     results = [] if gives is None else [result(*gives)]
     copied = lanes.NOTHING_COPIED
     released, words = lanes.NOTHING_RELEASED, [0, 0]
     try:
         arguments = [_argument_of(place, kind, cls) for place, kind in takes]
+        asks = 0, 0
+        if asked is not None:
+            function_at = lanes.callable_by_address(asked.function)
+            if function_at is None:
+                return _nothing
+            lanes.immortal(asked.function)
+            kind, *rest = _argument_of(_EXPECTED, asked.expected._replace(more=True), cls)
+            arguments.insert(0, (kind | UNSEEN, *rest))
+            asks = function_at[0], _EXPECTED
         if makes is not None:
             results = [result(0, "handle 8", makes.handle)]
             copied = lanes.copied(makes.template, makes.slots, makes.number)
@@ -180,6 +251,7 @@ def give_lane(
         second=then,
         returned=returned,
         guards=guards,
+        asked=asks,
         released=released,
         copied=copied,
     )
@@ -188,6 +260,9 @@ def give_lane(
         words[1] = 0 if state is None else lanes.immortal(state)
 
     return require
+
+
+_EXPECTED, _UNUSED = MOST_PARAMETERS - 2, MOST_PARAMETERS - 1  # slots that no such function has
 
 
 def _nothing(state: object) -> None:
@@ -203,12 +278,16 @@ def plain_copy(function: Any) -> Any:
 
 def _argument_of(place: int, kind: Any, made: Any) -> Argument:
     if isinstance(kind, InSlot):
-        inside = slot_at(kind.owner, kind.name)
-        found = argument(place, SLOT, kind.owner, lanes.immortal(kind.handle), inside=inside)
-        return (*found[:7], 0, *found[8:]) if kind.more else found
+        inside, step = slot_at(kind.owner, kind.name), 0 if kind.more else 8
+        return argument(place, SLOT, kind.owner, lanes.immortal(kind.handle), inside=inside, step=step)
+    if isinstance(kind, Constant):
+        return argument(place, CONSTANT, limit=kind.value, step=0 if kind.more else 8)
+    if isinstance(kind, Same):
+        return argument(_UNUSED, SAME | UNSEEN, limit=lanes.immortal(kind.obj))
     if isinstance(kind, Goes):
-        at = slot_at(made, kind.name)
-        if kind.kind is None:
-            return argument(MOST_PARAMETERS - 1, OBJECT, place=at)
-        return _argument(place, kind.kind, at)
+        at, of = slot_at(made, kind.name), kind.kind
+        if isinstance(of, InSlot):
+            inside, step = slot_at(of.owner, of.name), 0 if of.more else 8
+            return argument(_UNUSED, OBJECT, inside=inside, place=at, step=step)
+        return argument(_UNUSED, OBJECT, place=at) if of is None else _argument(place, of, at)
     return _argument(place, kind)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from weakref import ref
 
@@ -13,17 +13,19 @@ from ..._ffi.integers import exact_int
 from ..._ffi.interrupts import entered
 from ..._ffi.library import SymbolNotFound
 from ..._ffi.shown import shown, type_name
+from ..._ffi.status_calls import Goes, InSlot, OfThread, Same, give_lane, plain_copy
+from ..._process import forks
 from ..._process.resets import in_reset
-from ...driver import checked
+from ...driver import CUcontext, checked
 from ..context.context import Context, primaries, primary
-from ..context.current import current_context, initialise, number_lane, started, with_context
+from ..context.current import c_function, current_context, initialise, number_lane, started, with_context
 from ..memory.buffer import Buffer
 from ..memory.device import DeviceMemoryResource
 from ..memory.host_arrays import contiguous
 from ..memory.legacy import SynchronousMemoryResource
 from ..memory.resource import MemoryResource
 from ..ownership.deferred import deferred
-from ..streams.event import Event
+from ..streams.event import Event, give_lane_of_default
 from ..streams.event_options import EventOptions
 from ..streams.stream import IsStreamType, Stream, StreamOptions, default_stream
 from ..streams.waiting import wait
@@ -66,7 +68,18 @@ class _Devices(threading.local):
         self.known: dict[int, Device] = {}
 
 
+_MOST = 64
 _devices = _Devices()
+_of_main_thread = OfThread(lambda ordinal: Device(ordinal), _MOST)
+
+
+@forks.in_child
+def _know_none() -> None:
+    """What is asked for says then that CUDA cannot be used here."""
+    _devices.known.clear()
+    _of_main_thread.clear()
+
+
 _all: list[ref[Device]] = []
 """The devices of all threads."""
 
@@ -77,7 +90,8 @@ def _forget() -> None:
     for reference in list(_all):
         device = reference()
         if device is not None:
-            device._context = device._memory_resource = None
+            device._keep(None)
+            device._memory_resource = None
 
 
 class Device:
@@ -91,30 +105,51 @@ class Device:
     CUDAError in a process forked from one that has used CUDA.
     """
 
+    __slots__ = (
+        "__dict__",
+        "__weakref__",
+        "_context",
+        "_current",
+        "_device_id",
+        "_memory_resource",
+        "_number",
+    )
     _device_id: int
     _context: Context | None
+    _current: CUcontext | None  # of the context, if that is the primary one,
+    _number: int  # and its number
     _memory_resource: MemoryResource | None
 
     def __new__(cls, device_id: Device | int | None = None) -> Device:
-        if not started:
-            initialise()
         if type(device_id) is int:
             ordinal = device_id
         elif device_id is None:
+            if not started:
+                initialise()
             ordinal = _current_ordinal()
         else:
             ordinal = device_id._device_id if isinstance(device_id, Device) else _ordinal(device_id)
-        self = _devices.known.get(ordinal)
-        if self is None:
-            count = checked.cuDeviceGetCount()
-            if not 0 <= ordinal < count:
-                raise ValueError(f"there is no device {ordinal}: this machine has {count}, counted from 0")
-            self = super().__new__(cls)
-            self._device_id = ordinal
-            self._context = None
-            self._memory_resource = None
-            _all.append(ref(self, _all.remove))
-            _devices.known[ordinal] = self
+        try:
+            return _devices.known[ordinal]
+        except KeyError:
+            return cls._new(ordinal)
+
+    @classmethod
+    def _new(cls, ordinal: int) -> Device:
+        """The device with this ordinal, for this thread."""
+        initialise()
+        _give_lanes()
+        count = checked.cuDeviceGetCount()
+        if not 0 <= ordinal < count:
+            raise ValueError(f"there is no device {ordinal}: this machine has {count}, counted from 0")
+        self = super().__new__(cls)
+        self._device_id = ordinal
+        self._context = self._current = None
+        self._memory_resource = None
+        _all.append(ref(self, _all.remove))
+        _devices.known[ordinal] = self
+        if cls is Device and threading.current_thread() is threading.main_thread():
+            _of_main_thread.keep(ordinal, self)
         return self
 
     @classmethod
@@ -210,20 +245,29 @@ class Device:
 
     def _make_current(self, context: Context) -> None:
         """Keep a green context while it is current, whenever Ctrl-C comes."""
-        before, self._context = self._context, context
+        before = self._context
+        self._keep(context)
         try:
             _set_current(context._handle)
         except BaseException:
             if current_context() != context._handle.value:
-                self._context = before
+                self._keep(before)
             raise
+
+    def _keep(self, context: Context | None) -> None:
+        """Have this context, with what machine code reads of it, if it is the primary one, which stays."""
+        self._current = None
+        self._context = context
+        if context is not None and context is primaries.get(self._device_id):
+            self._number = context._handle.value
+            self._current = context._handle
 
     def __enter__(self: Self) -> Self:
         """Make the device current as `set_current()` does; the end of the block restores what was before."""
         context, block = primary(self._device_id), Block(self._device_id)
         try:
             block.begin(int(context._handle))
-            self._context = context
+            self._keep(context)
             return self
         except BaseException:  # Ctrl-C, before or after; or the driver refused
             leave(self._device_id, block)
@@ -448,6 +492,26 @@ def _ordinal(device_id: Any) -> int:
         raise TypeError(
             f"Device: device_id must be the number of a device, not {shown(device_id)}{instead}"
         ) from None
+
+
+@cache
+def _give_lanes() -> None:
+    """Have the usual calls of a Device made without a step of Python, where that is possible."""
+    new: Any = Device.__dict__["__new__"].__func__
+    made = plain_copy(new)
+
+    def not_told(status: int, cls: type[Device], *_: None) -> Device:
+        return made(cls)  # type: ignore[no-any-return]
+
+    def not_set(status: int, device: Device, *_: None) -> None:
+        arguments = {"ctx": device._current}
+        raise driver.libcuda.error("cuCtxSetCurrent", driver.CUresult(status), arguments)
+
+    current, gives = InSlot(Device, "_current", CUcontext), (0, "of thread", _of_main_thread)
+    give_lane(new, c_function("cuCtxGetDevice"), [(0, Same(Device))], not_told, gives=gives, optional=1)
+    give_lane(Device.set_current, c_function("cuCtxSetCurrent"), [(0, current)], not_set, optional=1)
+    number = Goes("_context", InSlot(Device, "_number", int))
+    give_lane_of_default(Device.create_event, current, number)
 
 
 def _current_ordinal() -> int:

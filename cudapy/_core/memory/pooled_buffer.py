@@ -87,5 +87,5 @@ def _give_release_lanes() -> None:
     free, may_be_active = c_function(_FREE), [captures.may_be_active]
     plain = {"_quick": free_async(), "_ownership": None}
     unseen = {**plain, "_hold": None, "_owner": None}
-    give_release_lane(Buffer.close, free, handles, unseen, gone="_address", empty=may_be_active)
+    give_release_lane(Buffer.close, free, handles, unseen, gone="_address", empty=may_be_active, optional=1)
     give_release_lane(Buffer.__del__, free, handles, plain, empty=may_be_active)

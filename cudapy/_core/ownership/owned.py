@@ -237,18 +237,19 @@ def give_release_lane(
     slots: Mapping[str, object],
     gone: str = "",
     empty: Sequence[Any] = (),
+    optional: int = 0,
 ) -> None:
     """Have a method that releases an owner do so without a step of Python, where that is possible.
 
     function: `close` or `__del__`; it does what is left to it, and what the C function refuses to do.
     handles: what C gets, of which the first is what is owned. slots: what the owner's have for that; the C
     function is all that releases it then. gone: the slot that has nothing afterwards. empty: containers that
-    have to be empty.
+    have to be empty. optional: how many more parameters it has.
     """
     raises = function.__name__ == "close"
 
     @entered
-    def refused(status: int, owner: Owned) -> None:
+    def refused(status: int, owner: Owned, *_: None) -> None:
         try:
             owner._quick, owner._process = None, process
             owner._release(raises)
@@ -258,7 +259,9 @@ def give_release_lane(
     takes = [(place, handle) for place, handle in enumerate(handles)]
     required = {"_process": process, **slots}
     releases = Releases(required, NOWHERE, gone)
-    _states.append(give_lane(function, c_function, takes, refused, empty=empty, releases=releases))
+    _states.append(
+        give_lane(function, c_function, takes, refused, empty=empty, releases=releases, optional=optional)
+    )
     _states[-1](process if process.alive else None)
 
 

@@ -10,7 +10,7 @@ from ... import driver
 from ..._bindings.errors import CUDAError
 from ..._ffi.handles import maker
 from ..._ffi.shown import shown, type_name
-from ..._ffi.status_calls import UNSIGNED, Goes, InSlot, Makes, give_lane
+from ..._ffi.status_calls import UNSIGNED, Asked, Constant, Goes, InSlot, Makes, give_lane
 from ..._process.resets import in_reset
 from ...driver import CUevent, CUipcEventHandle, CUresult, checked
 from ..closable import Closable
@@ -337,8 +337,7 @@ def _give_lanes() -> None:
     def not_made(status: int, flags: int, *_: object) -> None:
         raise _not_created(status, flags)
 
-    null = template(Event, _ownership=None, _argument=None, _spare=None, _quick=_destroys or _destroyer())
-    made = Makes(null, CUevent, ("_handle", "_owed"))
+    made = Makes(_template(), CUevent, ("_handle", "_owed"))
     takes = (1, UNSIGNED), (0, Goes("_context")), (0, Goes("_options"))
     give_lane(_made, c_function("cuEventCreate"), takes, not_made, makes=made)
     destroy, owed, not_kept = (
@@ -348,6 +347,35 @@ def _give_lanes() -> None:
     )
     give_release_lane(Event.close, destroy, owed, not_kept, gone="_handle")
     give_release_lane(Event.__del__, destroy, owed, not_kept)
+
+
+def _template(**slots: Any) -> Event:
+    nothing = dict.fromkeys(("_ownership", "_argument", "_spare"))
+    event: Event = template(Event, _quick=_destroys or _destroyer(), **nothing, **slots)
+    return event
+
+
+def give_lane_of_default(function: Any, current: InSlot, context: Goes) -> None:
+    """Have a method that creates an event without options do so without a step of Python, where possible.
+
+    current: the handle of the context, if that is the current one; context: what goes into the event of it.
+    """
+
+    def not_made(status: int, *_: object) -> None:
+        raise _not_created(status, _DEFAULT_FLAGS)
+
+    makes = Makes(_template(_options=_DEFAULT), CUevent, ("_handle", "_owed"))
+    takes = (1, Constant(_DEFAULT_FLAGS, more=True)), (0, context)
+    give_lane(
+        function,
+        c_function("cuEventCreate"),
+        takes,
+        not_made,
+        makes=makes,
+        asked=Asked(c_function("cuCtxGetCurrent"), current),
+        empty=[_after_capture, green_contexts],
+        optional=1,
+    )
 
 
 @cache

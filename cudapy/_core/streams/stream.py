@@ -295,11 +295,11 @@ def _recording() -> Any:
     global _record
     _record = status_function("cuEventRecord", CUevent, CUstream)
 
-    def failed(status: int, stream: Stream, event: Event) -> None:
+    def failed(status: int, stream: Stream, event: Event, *_: None) -> None:
         raise _not_recorded(status, stream, event)
 
     takes = (1, _HANDLE), (0, InSlot(Event, "_handle", CUevent))
-    give_lane(Stream.record, c_function("cuEventRecord"), takes, failed, returned=2)
+    give_lane(Stream.record, c_function("cuEventRecord"), takes, failed, returned=2, optional=1)
     return _record
 
 
