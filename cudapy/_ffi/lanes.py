@@ -30,6 +30,7 @@ from .._process import environment, forks
 from .enums import Enum
 from .handles import Handle, Thunk, entry, maker
 from .interrupts import finalizer
+from .lane_code import ROUTINE
 from .lane_entries import Forwarder, Vectorcall, python_of
 from .lane_entries import called_for as called_for
 from .lane_layout import CONTEXT, PAGE, NoLanes, context, new_of, slot_at, words
@@ -306,9 +307,7 @@ class _Lanes:
     """What gives functions their lanes."""
 
     def __init__(self) -> None:
-        from .lane_code import ROUTINE
-
-        self._routine, self.context = ROUTINE, context()
+        self.context = context()
         self.entry = Forwarder() if sys.version_info[:2] == (3, 11) else Vectorcall()
         self._blocks = [_Block(self.context, ROUTINE, self.entry.prologue)]
         self._words = _Words()
@@ -350,7 +349,7 @@ class _Lanes:
             if block.used == STUBS:
                 if len(self._blocks) == MOST_BLOCKS:
                     return None
-                block = _Block(self.context, self._routine, self.entry.prologue)
+                block = _Block(self.context, ROUTINE, self.entry.prologue)
                 self._blocks.append(block)
             last, is_sized, objects = 0, 0, 0
             rest: list[int] = []
