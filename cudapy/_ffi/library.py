@@ -153,9 +153,7 @@ class Library:
             function.restype, function.argtypes = scope[name].restype, scope[name].argtypes
             scope[name] = function
             for table in self.lanes.get(name, {}).values():
-                from .lanes import set_function
-
-                set_function(table, function)
+                lane_module().set_function(table, function)
 
 
 class Declaration:
@@ -264,23 +262,24 @@ class Declaration:
 
 def attach_lane(declaration: Declaration, function: Any, raising: bool = False) -> Any:
     """Give a function that does what a declaration says its fast lane: the table of that, or None."""
+    return lane_module().attach(declaration, function, raising) if environment.LANES_WANTED else None
+
+
+def lane_module() -> Any:
+    """The module `lanes`, imported for the first function that asks for a lane."""
     global _lanes
-    if not environment.LANES_WANTED:
-        return None
     if _lanes is None:
         from . import lanes as _lanes
-    return _lanes.attach(declaration, function, raising)
+    return _lanes
 
 
-_lanes: Any = None  # the module, from the first lane on
+_lanes: Any = None
 
 
 def give_code(function: Any, lane: Any, code: Any, trampoline: Any) -> None:
     """Give a function the code that was written for it, in the place of the trampoline's; lane: its table."""
     if lane:
-        from .lanes import set_code
-
-        set_code(lane, function, code, trampoline)
+        lane_module().set_code(lane, function, code, trampoline)
     else:
         from .codegen import install_code
 

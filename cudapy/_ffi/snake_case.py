@@ -25,7 +25,7 @@ import functools
 from .._process import environment
 from .enums import Enum
 from .handles import Handle
-from .library import give_code
+from .library import give_code, lane_module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -181,9 +181,7 @@ class Face:
         declaration = getattr(function, "__declaration__", None)
         if stub in self._lanes or declaration is None or not environment.LANES_WANTED:
             return False
-        from .lanes import attach_face
-
-        self._lanes[stub] = lane = attach_face(self, declaration, stub, names)
+        self._lanes[stub] = lane = lane_module().attach_face(self, declaration, stub, names)
         return lane is not None
 
     def failed(

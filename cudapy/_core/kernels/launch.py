@@ -22,6 +22,7 @@ from ..kernel_argument import KernelArgument
 from ..ownership.graph_references import is_builder
 from ..ownership.keep_alive import keep_alive_for_graph
 from ..streams.stream import IsStreamType, Stream
+from . import launch_lane
 from .arguments import HELPERS, encode, encoding, layout
 from .kernel import HOW_TO_LAUNCH, NO_LANE, Kernel, keep_packer
 from .launch_config import LaunchConfig
@@ -118,7 +119,7 @@ def _lane(writer: Writer, kernel: Kernel, args: tuple[Any, ...]) -> Any:
     if writer.noted or not has_lanes():
         return NO_LANE
     launch_ex = driver.libcuda.function("cuLaunchKernelEx")
-    return lane_module().lane_of(
+    return launch_lane.lane_of(
         int(kernel._function), launch_ex, args, writer.encodings, writer.layout.offsets
     )
 
@@ -131,18 +132,11 @@ def has_lanes() -> bool:
     return _has_lane
 
 
-def lane_module() -> Any:
-    """What knows of the lanes of launches, imported where there is one."""
-    from . import launch_lane
-
-    return launch_lane
-
-
 def _install_lane() -> bool:
     def refused(status: int, kernel: Kernel, config: LaunchConfig, stream: Any) -> None:
         raise failed(status, kernel, config, stream)
 
-    return bool(lane_module().install(launch, refused))
+    return bool(launch_lane.install(launch, refused))
 
 
 class Call(NamedTuple):

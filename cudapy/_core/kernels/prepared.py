@@ -25,8 +25,9 @@ from ..ownership.captures import captures
 from ..ownership.graph_references import destroy_graph, is_builder
 from ..ownership.owned import Ownership
 from ..streams.stream import DEFAULT_ADDRESSES, IsStreamType, Stream
+from . import launch_lane
 from .kernel import Kernel
-from .launch import Call, Writer, check, has_lanes, lane_module, launch
+from .launch import Call, Writer, check, has_lanes, launch
 from .node_parameters import kernel_parameters, set_attributes
 
 if TYPE_CHECKING:
@@ -152,7 +153,6 @@ class _Graphs:
         writer, stream = self.writer, self.stream
         if writer.noted or not has_lanes():
             return False
-        launch_lane = lane_module()
         wanted, executable, node, _ = slot[-1]
         looks = stream._address in DEFAULT_ADDRESSES
         graph = launch_lane.Graph(executable, node, bytes(wanted), stream, self.context, looks)
