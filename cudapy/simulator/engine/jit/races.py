@@ -59,10 +59,10 @@ _CHANGED = (RAX, RCX, RDX, RSI, RDI, R8, R9, R10, R11, *YMM[:12])
 
 # Of a shadow, what `_described` lists: 8 bytes each.
 _RECORDS = _WRITE, _FIRST, _LAST = 0, 24, 48
-_START, _SHIFT = 72, 80
+_START, _SHIFT, _WRITTEN, _OF_BLOCKS = range(72, 104, 8)
 _SITES, _ROWS = 8, 16
 """Of a record, behind its epochs."""
-SHADOW, _USED = 128, 11
+SHADOW, _USED = 128, 13
 """Bytes of the description of a shadow."""
 # Of a chunk, what `RaceTables` lists: the epoch of its first lane, the time of its block's last barrier, the
 # number of its block's first thread and one, and the threads of a block.
@@ -77,8 +77,8 @@ _WHOLE, _HALVES = range(8), (range(4), range(4, 8))
 _ROW_BITS = ROW.bit_length() - 1
 _OLD, _OLD_SITES = layout.LOADED, layout.LOADED + _MOST_STEPS * WIDE
 """What a store has replaced: nothing is loaded meanwhile."""
-_STOP, _OPENED = layout.MOVED, layout.MOVED + 16
-"""The step of a lane, and the row that was opened last."""
+_STOP, _OPENED, _IS_BEFORE = layout.MOVED, layout.MOVED + 16, layout.MOVED + 24
+"""The step of a lane, the row that was opened last, and a number below 0 if no write can race with a read."""
 
 
 def check(context: CodeContext, access: MemoryAccess, size: int, failed: str) -> None:
@@ -146,24 +146,34 @@ def write_routines(out: Assembler) -> None:
             out.shift_by_cl("shr", _STEPS)
             out.test(_STEPS, _STEPS)
             out.jump_if("z", "bad")
-            if mode != ATOMIC:
-                out.number("cmp", _STEPS, 1)
-                out.jump_if("ne", "each")
+            if mode == READ:
+                _look_for_writes(out)
+            out.number("cmp", _STEPS, 1)
+            out.jump_if("ne", "each")
+            if mode == ATOMIC:
+                _write_strongly(out)
+            else:
                 out.word("cmp", R8, At(RBX, layout.ROW), wide=False)
                 out.jump_if("e", "row")
-                if mode == READ:
-                    _find_halves(out)
-                out.label("each")
+                _find_halves(out)
+            out.label("each")
             if mode == READ:
                 _read(out, is_read_only)
             else:
                 _write(out, mode == ATOMIC)
             out.label("good")
+            if mode != READ:
+                out.word("mov", RAX, At(_SHADOW, _WRITTEN))
+                out.word("mov", R10, _OWN_FIRST, wide=False)
+                out.keep(At(RAX, 0), R10)
             out.set(RAX, 0)
             out.jump("done")
-            if mode == READ:
+            if mode != ATOMIC:
                 out.label("halves")
-                _read_halves(out, is_read_only)
+                if mode == READ:
+                    _read_halves(out, is_read_only)
+                else:
+                    _write_halves(out)
             if mode != ATOMIC:
                 out.label("row")
                 _enter_row(out, mode, is_read_only)
@@ -177,6 +187,32 @@ def write_routines(out: Assembler) -> None:
             out.label("refused")
             out.set(RAX, 1)
             out.ret()
+
+
+def _look_for_writes(out: Assembler) -> None:
+    """Note whether all writes of some memory are ordered before this read: there are none, or the memory is
+    the block's own, and they came before its last barrier.
+    """
+    out.word("mov", RAX, At(_SHADOW, _WRITTEN))
+    out.word("mov", RAX, At(RAX, 0))
+    out.set(R10, 1)
+    out.number("cmp", At(_SHADOW, _OF_BLOCKS), 0)
+    out.jump_if("e", "of all")
+    out.word("mov", R10, At(_CHUNK_AT, _TIME))
+    out.label("of all")
+    out.word("sub", RAX, R10)
+    out.keep(At(RBX, _IS_BEFORE), RAX)
+
+
+@contextlib.contextmanager
+def _unless_before(out: Assembler, mode: int = READ) -> Iterator[None]:
+    """What a read needs only if some write may not be ordered before it."""
+    over = out.new_label()
+    if mode == READ:
+        out.number("cmp", At(RBX, _IS_BEFORE), 0)
+        out.jump_if("l", over)
+    yield
+    out.label(over)
 
 
 @contextlib.contextmanager
@@ -290,7 +326,8 @@ def _enter_row(out: Assembler, mode: int, is_read_only: bool) -> None:
     out.number("sub", _PLACE, ROW)
     out.number("or", _CELL, -1)
     out.label(over)
-    _order_row(out, _WRITE, "bad", "bad", is_read_only)
+    with _unless_before(out, mode):
+        _order_row(out, _WRITE, "bad", "bad", is_read_only)
     if mode == WRITE:
         for record in (_FIRST, _LAST):
             _order_row(out, record, "bad", "bad")
@@ -331,17 +368,47 @@ def _read_halves(out: Assembler, is_read_only: bool) -> None:
     out.number("or", _CELL, -1)
     for half in _HALVES:
         last = out.new_label()
-        _find_first(out, half[0] * 4)
-        out.call("race_open")
-        out.number("add", _PLACE, 15)
-        out.call("race_open")
-        out.number("sub", _PLACE, 15)
-        _order_row(out, _WRITE, "bad", "bad", is_read_only, half)
+        _open_half(out, half)
+        with _unless_before(out):
+            _order_row(out, _WRITE, "bad", "bad", is_read_only, half)
         _order_row(out, _FIRST, last, "each", parts=half)
         _enter_lanes(out, _FIRST, half)
         out.label(last)
         _enter_lanes(out, _LAST, half)
     out.jump("good")
+
+
+def _write_halves(out: Assembler) -> None:
+    """As `_write`, unless both halves write to the same places."""
+    far = out.new_label()
+    out.word("mov", RAX, At(RBX, layout.ADDRESS + 16 * 8))
+    out.word("sub", RAX, At(RBX, layout.ADDRESS))
+    out.word("mov", R10, RAX)
+    out.shift_word("shl", R8, 4)
+    out.word("add", R10, R8)
+    out.word("add", R8, R8)
+    out.word("cmp", R10, R8)
+    out.jump_if("ae", far)
+    out.jump("each")
+    out.label(far)
+    out.number("or", _CELL, -1)
+    for half in _HALVES:
+        _open_half(out, half)
+        for record in _RECORDS:
+            _order_row(out, record, "bad", "bad", parts=half)
+    for half in _HALVES:
+        _find_first(out, half[0] * 4)
+        _enter_lanes(out, _WRITE, half)
+    out.jump("good")
+
+
+def _open_half(out: Assembler, half: range) -> None:
+    """Have parts in the rows that half a warp accesses, from PLACE on."""
+    _find_first(out, half[0] * 4)
+    out.call("race_open")
+    out.number("add", _PLACE, 15)
+    out.call("race_open")
+    out.number("sub", _PLACE, 15)
 
 
 def _order_row(
@@ -448,6 +515,14 @@ def _write_parts(out: Assembler, parts: range) -> None:
 def _write_open(out: Assembler) -> None:
     """Have parts in the row of PLACE: see `Record`."""
     with out.routine("race_open", takes=(_SHADOW, _PLACE), clobbers=(RAX, R8, R10, *YMM[:3])):
+        out.word("mov", R10, _PLACE)
+        out.shift_word("shr", R10, _ROW_BITS)
+        out.shift_word("shl", R10, 4)
+        for record in _RECORDS:
+            out.word("mov", R8, At(_SHADOW, record + _ROWS))
+            out.word("and" if record else "mov", RAX, At(R8, 0, R10, 1))
+        out.number("cmp", RAX, -1)
+        out.jump_if("e", "are_open")
         for record in _RECORDS:
             is_open = out.new_label()
             out.word("mov", R10, _PLACE)
@@ -476,6 +551,7 @@ def _write_open(out: Assembler) -> None:
                 out.store("movups", At(RAX, 32 * part, R10, 4), first)
             out.put(At(R8, 0), -1, wide=True)
             out.label(is_open)
+        out.label("are_open")
         out.ret()
 
 
@@ -525,10 +601,11 @@ def _read(out: Assembler, is_read_only: bool) -> None:
     again.
     """
     with _each_place(out, by_runs=True):
-        if is_read_only:
-            _require_unwritten(out, "bad")
-        else:
-            _require_order(out, _WRITE, "bad")
+        with _unless_before(out):
+            if is_read_only:
+                _require_unwritten(out, "bad")
+            else:
+                _require_order(out, _WRITE, "bad")
         other, last = out.new_label(), out.new_label()
         _require_order(out, _FIRST, other)
         _enter(out, _FIRST)
@@ -601,6 +678,40 @@ def _write(out: Assembler, is_atomic: bool) -> None:
     out.label("entered")
 
 
+def _write_strongly(out: Assembler) -> None:
+    """Enter atomics of lanes to places that this instruction was the last to access, and nobody has read: its
+    accesses do not race with each other. Go on where there is another place, for `_write` to look at all.
+    """
+    lane = out.new_label()
+    out.fetch(_LANES, At(RBX, layout.ACTIVE), 4)
+    out.label(lane)
+    out.lowest_bit(RDX, _LANES)
+    out.word("mov", _EPOCH, RDX)
+    out.shift_word("shl", _EPOCH, 32)
+    out.word("add", _EPOCH, _OWN_FIRST)
+    out.word("mov", _PLACE, At(RBX, layout.ADDRESS, RDX, 8))
+    out.word("sub", _PLACE, At(_SHADOW, _START))
+    out.shift_by_cl("shr", _PLACE)
+    out.word("mov", _CELL, _PLACE)
+    out.shift_word("shr", _CELL, _ROW_BITS)
+    out.shift_word("shl", _CELL, 4)
+    for record in (_FIRST, _WRITE):
+        out.word("mov", R10, At(_SHADOW, record + _ROWS))
+        out.number("cmp", At(R10, 0, _CELL, 1), -1)  # OPEN
+        out.jump_if("ne", "each")
+    out.word("mov", R10, At(_SHADOW, _FIRST))
+    out.number("cmp", At(R10, 0, _PLACE, 8), 0)
+    out.jump_if("ne", "each")
+    out.word("mov", R10, At(_SHADOW, _WRITE + _SITES))
+    out.word("cmp", _SITE, At(R10, 0, _PLACE, 4), wide=False)
+    out.jump_if("ne", "each")
+    out.word("mov", R10, At(_SHADOW, _WRITE))
+    out.keep(At(R10, 0, _PLACE, 8), _EPOCH)
+    out.clear_lowest_bit(_LANES, RAX)
+    out.jump_if("nz", lane)
+    out.jump("good")
+
+
 def _old_place(out: Assembler) -> None:
     """The number of what a lane replaces, in r8."""
     out.word("mov", R8, RDI)
@@ -647,7 +758,7 @@ class RaceTables:
         self._fields[layout.CHUNK_ORDERS >> 3] = self._chunks.ctypes.data if detector.is_plain else 0
         self._strong = detector.strong_sites()
         self._fields[layout.STRONG >> 3] = self._strong.ctypes.data
-        self._shared[:_USED] = _described(detector.shared_shadow, self._shared_start)
+        self._shared[:_USED] = _described(detector.shared_shadow, self._shared_start, True)
         if snapshot is None:
             return
         if snapshot is not self._snapshot:
@@ -657,10 +768,12 @@ class RaceTables:
         for row, allocation in zip(self._allocations, snapshot.allocations, strict=True):
             shadow = detector.shadow(allocation)
             if shadow is not None:
-                row[:_USED] = _described(shadow, allocation.address)
+                row[:_USED] = _described(shadow, allocation.address, False)
 
 
-def _described(shadow: Shadow, start: int) -> list[int]:
-    """Where the parts of a shadow lie, of memory that starts at an address."""
+def _described(shadow: Shadow, start: int, is_of_blocks: bool) -> list[int]:
+    """Where the parts of a shadow lie, of memory that starts at an address. is_of_blocks: no block accesses
+    what another one does.
+    """
     shift = shadow.granularity.bit_length() - 1
-    return [*shadow.addresses(), start, shift]
+    return [*shadow.addresses(), start, shift, shadow.written.ctypes.data, is_of_blocks]

@@ -356,6 +356,7 @@ class RaceDetector:
             if len(places) > 1 and seen.access is not None and (seen.mode == WRITE or self._is_narrow(site)):
                 self._compare_with_itself(seen, site, places)
             shadow.write.set(places, threads, time, site)
+            shadow.written[0] = time
 
     def _require_unwritten(self, writes: Record, seen: _Seen, places: I64) -> None:
         """Report reads of what the kernel has written, whoever did it, and with whatever barrier between.

@@ -120,6 +120,8 @@ class Shadow:
         """Bytes of a part: all accesses so far touched whole parts."""
         count = -(-size // granularity)
         self.write, self.first_read, self.last_read = Record(count), Record(count), Record(count)
+        self.written: I64 = np.zeros(1, np.int64)
+        """The time of the last write; 0: there was none."""
 
     def addresses(self) -> list[int]:
         """Where the epochs, sites and rows of the write, the first and the last read lie in this process."""
