@@ -116,6 +116,7 @@ def test_history_is_of_groups() -> None:
     assert history.change(found) == pytest.approx(math.log(8) / 2)
 
 
+@pytest.mark.thorough
 def test_history_is_drawn_without_measuring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From baselines and from files of --json, with every group, machine and commit in it."""
     pytest.importorskip("matplotlib")
@@ -132,6 +133,7 @@ def test_history_is_drawn_without_measuring(tmp_path: Path, monkeypatch: pytest.
         assert f">{name}</text>" in drawn
 
 
+@pytest.mark.thorough
 def test_launches_are_drawn_for_light_and_dark_pages(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     names = ("5 arguments: core.launch, ints", "64 arguments: core.launch, ints")
@@ -246,6 +248,7 @@ def test_no_history(
     assert stopped.value.code == 2 and "there are no baselines to draw" in capsys.readouterr().err
 
 
+@pytest.mark.thorough
 def test_rows_are_shown_while_they_are_measured(tmp_path: Path) -> None:
     """Each with its name and the time that the rest takes, by what an earlier process has written."""
     tests = [f"benchmark/test_calls.py::test_driver[{name}]" for name in ("cuEventQuery", "cuStreamQuery")]
@@ -266,6 +269,7 @@ def test_rows_are_shown_while_they_are_measured(tmp_path: Path) -> None:
     assert set(Document.read(raw).seconds) == set(tests)
 
 
+@pytest.mark.thorough
 def test_a_gate_has_the_rows_that_matter() -> None:
     """Ten of them: on a GPU each is a test; elsewhere those of a layer are one, on a null libcuda."""
     command = [sys.executable, "-m", "pytest", "benchmark", "-n", "0", "-q", "-p", "no:cacheprovider"]
@@ -281,6 +285,7 @@ def test_a_gate_has_the_rows_that_matter() -> None:
     assert len(calls.GATE) == 9  # launches of core are two rows
 
 
+@pytest.mark.thorough
 @needs_scipy
 def test_experiments_find_what_is_planted() -> None:
     """In 60 processes of a row that varies by one per cent; and nothing where nothing is."""

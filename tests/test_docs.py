@@ -198,6 +198,7 @@ def test_what_blocks_import_is_there(page: Path) -> None:
             exec(compile(ast.Module([node], []), str(page), "exec"), {})
 
 
+@pytest.mark.thorough
 def test_blocks_are_of_the_right_types(mypy, tmp_path: Path) -> None:
     files = []
     for page in WITH_BLOCKS:

@@ -97,10 +97,17 @@ def _imports(node: ast.AST, at_import: bool, for_types: bool = False) -> Iterato
         names = tuple(alias.name for alias in node.names)
         yield Import(node.level, node.module or "", names, node.lineno, at_import, for_types)
     typing_only = isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
-    function = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
-    for child in ast.iter_child_nodes(node):
-        hidden = typing_only and child not in node.orelse  # type: ignore[attr-defined]
-        yield from _imports(child, at_import and not (function or hidden), for_types or hidden)
+    function = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    for part in (
+        "body",
+        "handlers",
+        "orelse",
+        "finalbody",
+        "cases",
+    ):  # statements import, expressions do not
+        hidden = typing_only and part != "orelse"
+        for child in getattr(node, part, ()):
+            yield from _imports(child, at_import and not (function or hidden), for_types or hidden)
 
 
 def targets(path: Path, found: Import) -> Iterator[str]:

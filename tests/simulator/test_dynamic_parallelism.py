@@ -171,9 +171,9 @@ def test_each_thread_launches_and_children_launch_too(machine: Machine, run: Any
 
 
 def test_a_tail_that_launches_itself(machine: Machine, run: Any) -> None:
-    left, count = machine.array(np.array([3000], i32)), machine.zeros(1, i32)
+    left, count = machine.array(np.array([1200], i32)), machine.zeros(1, i32)
     run("again", 1, 1, left, count)
-    assert (left.get()[0], count.get()[0]) == (0, 3000)
+    assert (left.get()[0], count.get()[0]) == (0, 1200)
 
 
 def test_batches_of_blocks(machine: Machine, run: Any) -> None:

@@ -106,11 +106,12 @@ def test_it_ends_the_kernel_that_a_wait_is_for() -> None:
     """All threads that wait go on, and later failures refer to the report in a line."""
     code = """
 from cudapy import runtime, simulator
-from cudapy.core import CUDAError
+from cudapy.core import CUDAError, ObjectCode
+cubin = Program(source, "c++", ProgramOptions(lineinfo=True)).compile("cubin").code
 for wait in WAITS:
     device.set_current()
     stream = device.create_stream(options={"nonblocking": False})
-    kernel = Program(source, "c++", ProgramOptions(lineinfo=True)).compile("cubin").get_kernel("k")
+    kernel = ObjectCode.from_cubin(cubin).get_kernel("k")
     launch(stream, LaunchConfig(grid=1, block=32), kernel, device.allocate(4, stream))
     memory = driver.checked.cuMemAllocManaged(4, 1)
     failed = []

@@ -512,6 +512,7 @@ extern "C" __global__ void library(int *out)
 """
 
 
+@pytest.mark.thorough
 def test_barriers_and_atomics_of_the_library(machine: Machine, arch: int) -> None:
     out = machine.zeros(68, i32)
     machine.run(machine.load(LIBRARY, arch), "library", 1, 64, out)
