@@ -111,7 +111,25 @@ def test_elements_that_nobody_wrote(tmp_path: Path) -> None:
     names = ("mul.Tensor", "copy_", "sum")
     assert [each[0] for each in told] == 3 * ["uninitialized"]
     assert all(each[1].startswith(name) for each, name in zip(told, names, strict=True))
-    assert [each[2] for each in told] == [f"torch_undefined.py:{place}" for place in places]
+    assert [each[2] for each in told] == [f"faulty/torch_undefined.py:{place}" for place in places]
+
+
+@pytest.mark.parametrize("has_mistakes", [False, True])
+def test_operators_in_two_streams(has_mistakes: bool, tmp_path: Path) -> None:
+    """A wait that is missing is a race of an operator with a kernel, or with another operator."""
+    found = tmp_path / "found.json"
+    program = FOLDER / "faulty" / "torch_streams.py"
+    variables = {"MISTAKES": "1"} if has_mistakes else {}
+    done = run("--check", "races", "--json", str(found), str(program), **variables)
+    assert done.returncode == has_mistakes, done.stderr[-3000:]
+    findings = json.loads(found.read_text())
+    assert {each["class"] for each in findings} == ({"stream"} if has_mistakes else set())
+    lines = program.read_text().splitlines()
+    marks = ("# read", "# write", "# forward and backward", "# node") if has_mistakes else ()
+    assert {each["line"] for each in findings} == {
+        f"faulty/torch_streams.py:{next(number for number, line in enumerate(lines, 1) if mark in line)}"
+        for mark in marks
+    }
 
 
 @pytest.mark.parametrize(

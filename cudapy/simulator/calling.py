@@ -19,6 +19,8 @@ _PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
 _INNER = _PACKAGE, "<cudapy ", "cudapy "
 """What the names of the files of this package begin with, and those of the functions that it writes."""
 _LIBRARY = os.path.dirname(os.__file__) + os.sep, "<frozen "
+_frameworks: list[str] = []
+"""Folders of packages that call CUDA for the program."""
 _PACKAGES = os.path.join("", "site-packages", "")
 _VERSION = re.compile(r"(_v\d+)?(_ptsz|_ptds)?$")
 
@@ -43,13 +45,20 @@ class CallSite(NamedTuple):
         return f"{fault.relative(self.file)}:{self.line}"
 
 
+def add_framework(folder: str) -> None:
+    """Calls from files in this folder are those of whoever calls them."""
+    _frameworks.append(os.path.join(folder, ""))
+
+
 def _is_inner(file: str) -> bool:
-    return file.startswith(_INNER) or (file.startswith(_LIBRARY) and _PACKAGES not in file)
+    if file.startswith(_INNER) or (file.startswith(_LIBRARY) and _PACKAGES not in file):
+        return True
+    return file.startswith(tuple(_frameworks))
 
 
 def call_site() -> CallSite:
     """The call that runs on this thread. Its line is the innermost one that is neither in this package nor in
-    Python's standard library.
+    Python's standard library nor in a framework.
     """
     frame: FrameType | None = sys._getframe(1)
     symbol = ""

@@ -86,6 +86,26 @@ def copied(sources: list[int], targets: list[int], size: int) -> None:
     _enter(accesses)
 
 
+def computed(call: CallSite, ranges: list[tuple[int, Any, Any, bool]]) -> None:
+    """The work of this thread has done what a call of a framework asked for. Raises Refused as `copied`.
+
+    ranges: (address, starts, ends, whether it is written) each: from an address on, sorted and apart.
+    """
+    turn = turn_here()
+    if turn is None:
+        return
+    step, accesses = step_of(turn), list[_Access]()
+    if not step.path:
+        turn.call = call
+    for address, starts, ends, is_write in ranges:
+        allocation = table.find(address)
+        if allocation is not None:
+            offset = address - allocation.address
+            both = starts + offset, ends + offset
+            accesses.append(_Access(step, allocation, *both, is_write, False, partial(_call, call.place)))
+    _enter(accesses)
+
+
 def launched(grids: list[LaunchAccesses]) -> None:
     """The work of this thread has run a kernel, and grids that it launched. Raises Refused as `copied`."""
     turn = turn_here()

@@ -7,17 +7,17 @@ undefined bits with them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import torch
 
 from .. import record
+from ..calling import call_site
 from ..engine import classes, settings
 from ..memory.allocations import table
 from ..stderr import say
-from .calling_line import calling_line
 from .distributions import DISTRIBUTIONS
 from .tensors import each_tensor, over
 
@@ -64,7 +64,7 @@ def _require(name: str, address: int, size: int) -> None:
     what = f"{gone!r} that was freed" if allocation is None and gone is not None else None
     if what is None:
         what = f"memory that is not allocated, near {allocation or table.nearest(address)!r}"
-    line = calling_line()
+    line = _line()
     report = f"aten::{name}: a tensor of {size} bytes at {address:#x} lies in {what}\n    called at {line}"
     record.note(record.FAULT, report, line=line)
     raise RuntimeError(report)
@@ -101,25 +101,27 @@ def undefined_elements(tensor: Any) -> Any:
     return np.lib.stride_tricks.as_strided(first, (*tensor.size(), size), (*strides, 1))
 
 
-class Reads:
-    """What one call of an operator reads that nobody wrote.
+def read_by(name: str, written: list[tuple[int, str]], args: Any, kwargs: Any) -> list[Any]:
+    """The tensors that a call of an operator reads.
 
     written: the names of the arguments that it writes, by their places.
     """
+    is_first_read = name.partition(".")[0] not in OVERWRITES and name not in DISTRIBUTIONS
+    skipped = {place for place, name in written if name.startswith("out") or not (place or is_first_read)}
+    names = {name for _, name in written if name.startswith("out")}
+    tensors: list[Any] = []
+    each_tensor([each for place, each in enumerate(args) if place not in skipped], tensors.append)
+    each_tensor([each for name, each in kwargs.items() if name not in names], tensors.append)
+    return tensors
+
+
+class Reads:
+    """What one call of an operator reads that nobody wrote. The parameters are those of `read_by`."""
 
     def __init__(self, name: str, written: list[tuple[int, str]], args: Any, kwargs: Any) -> None:
         self._name = name
         self._base = name.partition(".")[0]
-        self._found = [tensor for tensor in self._read(written, args, kwargs) if _undefined(tensor)]
-
-    def _read(self, written: list[tuple[int, str]], args: Any, kwargs: Any) -> Iterator[Any]:
-        is_first_read = self._base not in OVERWRITES and self._name not in DISTRIBUTIONS
-        skipped = {place for place, name in written if name.startswith("out") or not (place or is_first_read)}
-        names = {name for _, name in written if name.startswith("out")}
-        tensors: list[Any] = []
-        each_tensor([each for place, each in enumerate(args) if place not in skipped], tensors.append)
-        each_tensor([each for name, each in kwargs.items() if name not in names], tensors.append)
-        yield from tensors
+        self._found = [tensor for tensor in read_by(name, written, args, kwargs) if _undefined(tensor)]
 
     def look(self, args: Any) -> bool:
         """Report what is computed with. Returns whether something is moved instead."""
@@ -153,6 +155,11 @@ class Reads:
             _shadow(result).copy_(moved)
 
 
+def _line() -> str:
+    call = call_site()
+    return call.shown if call.file else ""
+
+
 def _undefined(tensor: Any) -> int:
     """How many elements of a CUDA tensor nobody wrote."""
     bits = undefined_elements(tensor) if tensor.is_cuda else None
@@ -175,7 +182,7 @@ def _shadow(tensor: Any) -> Any:
 
 def _report(name: str, tensor: Any) -> None:
     """Tell of it once: the elements count as written from now on."""
-    count, line = _undefined(tensor), calling_line()
+    count, line = _undefined(tensor), _line()
     if not count:
         return
     report = (

@@ -6,6 +6,7 @@ looked up at its first call. Views, and what only allocates, stay PyTorch's own.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Set
 from typing import Any
@@ -13,10 +14,13 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_map
 
+from ..calling import add_framework
+from ..streams.order import may_race
 from . import layouts
+from .accesses import Accesses
 from .distributions import DISTRIBUTIONS
 from .formulas import FORMULAS, READS
-from .memory_checks import Reads, is_looked_for, mark, require
+from .memory_checks import Reads, is_looked_for, mark, read_by, require
 from .order import Computation, await_turn, await_value
 from .random_numbers import Draws
 from .tensors import Views, each_tensor, view_of
@@ -51,6 +55,8 @@ KERNELS = (
 """The keys whose kernels run on the CPU."""
 ON_ANY_DEVICE = re.compile("copy_|_?index|_use_|_ctc_loss|_fused_|_foreach_|_amp_|_embedding_bag")
 """Operators that take tensors of the CPU with dimensions beside those of a GPU."""
+WAITS = {torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape}
+"""The tags of operators that wait for their stream on a GPU."""
 NUMBERS = (int, float, complex)
 LACKS = re.compile(r"not implemented for '(\w+)'")
 WIDER = {torch.float16: torch.float32, torch.bfloat16: torch.float32, torch.complex32: torch.complex64}
@@ -67,6 +73,9 @@ def register() -> None:
     for key, stands_for_it in layouts.KEYS.items():
         for name in _registered(key, layouts.KEPT):
             library.impl(name, Operator(name, stands_for_it), key)
+    packages = os.path.dirname(os.path.dirname(torch.__file__))
+    for package in ("torch", "triton"):
+        add_framework(os.path.join(packages, package))
     torch.backends.cudnn.enabled = False
     torch.backends.cuda.enable_flash_sdp(False)
     torch.backends.cuda.enable_mem_efficient_sdp(False)
@@ -116,6 +125,7 @@ class Operator:
         )
         self._takes_generator = self._name in DISTRIBUTIONS
         self._reads = self._name in READS
+        self._waits = not WAITS.isdisjoint(op.tags)
         self._tensors_at = [
             place for place, argument in enumerate(arguments) if isinstance(argument.type, torch.TensorType)
         ]
@@ -129,10 +139,10 @@ class Operator:
         compute = self._compute or self._look_up()
         device = self._device(args, kwargs)
         if self._reads:
-            await_value(device.index)
+            stream = await_value(device.index)
         else:
             stream = await_turn(device.index)
-            if stream is not None:
+            if stream.capture is not None:
                 return self._capture(stream, device, args, kwargs)
         if any(isinstance(args[place], NUMBERS) for place in self._tensors_at if place < len(args)):
             compute = self._any_overload  # a number in the place of a tensor: one of them takes that
@@ -148,7 +158,23 @@ class Operator:
         each_tensor([result], mark)
         if reads is not None and moves:
             reads.move(compute, host_args, host_kwargs, result)
+        if may_race():
+            accesses = self._accesses(args, kwargs)
+            accesses.write([result])
+            stream.submit(accesses.enter, soon=True)
+            if self._waits or self._is_blocking_copy(args, kwargs):
+                await_value(device.index)
         return result
+
+    def _accesses(self, args: Any, kwargs: Any) -> Accesses:
+        read = read_by(self._name, self._written, args, kwargs)
+        return Accesses(self._name, args, read, self._written_in(args, kwargs))
+
+    def _is_blocking_copy(self, args: Any, kwargs: Any) -> bool:
+        """Whether it is a copy from or to the host that the program waits for."""
+        if self._name != "copy_" or all(tensor.is_cuda for tensor in args[:2]):
+            return False
+        return not (args[2] if len(args) > 2 else kwargs.get("non_blocking", False))
 
     def _device(self, args: Any, kwargs: Any) -> Any:
         """The device that it runs on. Raises RuntimeError for tensors of several, as PyTorch does."""
@@ -288,6 +314,8 @@ class Operator:
         compute = self._compute
         draws = Draws(self._generator(args, kwargs), device.index, True) if self._draws else None
         written = list(self._written_in(args, kwargs))
+        accesses = self._accesses(args, kwargs)
+        accesses.write([returned])
 
         def action() -> None:
             assert compute is not None
@@ -299,6 +327,8 @@ class Operator:
             for target, value in zip(results, new, strict=True):
                 target.copy_(value)
             each_tensor([returned, *written], mark)
+            if may_race():
+                accesses.enter()
 
         stream.add(Computation(f"aten::{self._name}", action))
         return returned

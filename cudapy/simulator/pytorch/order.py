@@ -14,6 +14,7 @@ from ..._types.driver.enums import CUgraphNodeType as Type
 from ..devices.primary import retained
 from ..handles import find
 from ..streams.operations import Operation
+from ..streams.order import may_race, unseen
 from ..streams.stream import LEGACY, PER_THREAD, Stream
 from ..streams.work import go_on
 
@@ -47,24 +48,24 @@ def current_stream(device: int) -> Stream:
     return find(handle, Stream)
 
 
-def await_turn(device: int) -> Stream | None:
-    """Wait for the work of PyTorch's current stream; or return the stream, if it is in a capture.
+def await_turn(device: int) -> Stream:
+    """Wait for the work of PyTorch's current stream, unless it is in a capture, and return the stream.
 
-    Raises torch.AcceleratorError after a fault, as PyTorch does.
+    This orders nothing, as no GPU waits. Raises torch.AcceleratorError after a fault, as PyTorch does.
     """
     stream = current_stream(device)
-    if stream.capture is not None:
-        return stream
     context = stream.context
-    if context.busy or context.is_lost:
-        if not context.is_lost:
-            stream.submit(None, soon=True)  # it waits for the default stream, if it has to
-        torch.cuda.current_stream(device).synchronize()
-    return None
+    if stream.capture is None and (context.busy or context.is_lost):
+        with unseen():
+            if not context.is_lost:
+                stream.submit(None, soon=True)  # it waits for the default stream, if it has to
+            torch.cuda.current_stream(device).synchronize()
+    return stream
 
 
-def await_value(device: int) -> None:
+def await_value(device: int) -> Stream:
     """Wait for the work of PyTorch's current stream, for a call that reads memory. A capture forbids it."""
     stream = await_turn(device)
-    if stream is not None:
+    if stream.capture is not None or may_race():
         torch.cuda.current_stream(device).synchronize()  # raises, and invalidates the capture
+    return stream

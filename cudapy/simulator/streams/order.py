@@ -119,8 +119,9 @@ class Turn:
         self._clock = _joined(self._clock, _program.done if other is None else other._clock)
 
     def tell_program(self) -> None:
-        """The program has waited for it."""
-        _program.learn(self._clock)
+        """The program has waited for it, unless `unseen`."""
+        if not _here.is_unseen:
+            _program.learn(self._clock)
 
     def learn_from_program(self) -> None:
         """What the program knows by now was done before what comes after it."""
@@ -141,6 +142,16 @@ def _knows(clock: Clock, turn: Turn) -> bool:
 def program_waited_for_all() -> None:
     """The program has waited for everything that is done."""
     _program.learn(_program.done)
+
+
+@contextlib.contextmanager
+def unseen() -> Iterator[None]:
+    """What this thread waits for is none of the program's waits: it gives no order."""
+    before, _here.is_unseen = _here.is_unseen, True
+    try:
+        yield
+    finally:
+        _here.is_unseen = before
 
 
 def stream_exists() -> None:
@@ -166,6 +177,7 @@ class _NodeRun(NamedTuple):
 
 class _Here(threading.local):
     path: tuple[_NodeRun, ...] = ()
+    is_unseen = False
 
 
 _here = _Here()
