@@ -11,7 +11,7 @@ import pytest
 from cudapy.simulator.engine import settings
 from cudapy.simulator.engine.fault import Fault
 
-from .checked.races import CLUSTERS, PAIRS, source
+from .checked.races import ARCH, CLUSTERS, PAIRS, source
 from .machine import Array, Machine
 
 i32 = np.int32
@@ -30,7 +30,7 @@ def machine_code(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 
 def run(machine: Machine, name: str, right: int, out: Array | None = None) -> None:
     grid, block, *_ = PAIRS[name]
-    module = machine.load(source(name), 90)
+    module = machine.load(source(name), ARCH)
     cluster = (CLUSTERS[name], 1, 1) if name in CLUSTERS else None
     machine.run(module, name, grid, block, i32(right), out or machine.zeros(1024, i32), cluster=cluster)
 

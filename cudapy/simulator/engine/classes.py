@@ -7,8 +7,9 @@ from typing import NamedTuple
 FAULT = "fault"
 """What ends a kernel; no class that is switched."""
 RACE, MIXED, SCOPE, FENCE, ACQUIRE, COPY = "race", "mixed", "scope", "fence", "acquire", "copy"
+PROXY = "proxy"
 VOLATILE, WARP, EQUAL = "volatile", "warp", "equal"
-BARRIER, MASK = "barrier", "mask"
+BARRIER, COUNT, MASK = "barrier", "count", "mask"
 READONLY, LIFETIME = "readonly", "lifetime"
 STREAM = "stream"
 """Found by who launches kernels."""
@@ -62,6 +63,13 @@ CLASSES = {
         "race with an asynchronous copy",
         "races with asynchronous copies",
     ),
+    PROXY: FindingClass(
+        "races",
+        True,
+        "an asynchronous read of what threads wrote, with no proxy fence between",
+        "missing proxy fence",
+        "missing proxy fences",
+    ),
     VOLATILE: FindingClass(
         "races",
         True,
@@ -89,6 +97,13 @@ CLASSES = {
         "a barrier that not all threads reach, or in divergent code",
         "misplaced barrier",
         "misplaced barriers",
+    ),
+    COUNT: FindingClass(
+        "races",
+        True,
+        "threads that meet at a barrier disagree on for how many it is",
+        "mismatched barrier count",
+        "mismatched barrier counts",
     ),
     MASK: FindingClass(
         "races", True, "a warp operation by a thread outside of its mask", "wrong mask", "wrong masks"

@@ -9,7 +9,7 @@ if int(numpy.__version__.partition(".")[0]) < 2:
 
 from . import back_ends, classes, coverage, fault, schedule, settings
 from .aliases import U8, Array
-from .classes import CLASSES, STREAM
+from .classes import CLASSES, LIFETIME, STREAM
 from .coverage import Counts
 from .device import Answers, Device
 from .fault import AllocatedMemory, Fault, Finding, OtherAccess, Place, Value
@@ -29,6 +29,7 @@ __all__ = [
     "CLASSES",
     "DEVICE_RUNTIME",
     "LAZY",
+    "LIFETIME",
     "POISON",
     "POLICIES",
     "QUARANTINE",

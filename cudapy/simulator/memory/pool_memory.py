@@ -10,11 +10,12 @@ import numpy as np
 
 from ..._types.driver.enums import CUgraphNodeType as Type
 from ..calling import call_site
-from ..engine import QUARANTINE, Place
+from ..engine import QUARANTINE, Allocation, Place
 from ..refused import invalid
 from ..streams.operations import Operation
 from ..streams.stream import Stream
 from ..streams.work import Work, guard
+from . import stream_races
 from .allocations import fresh, table
 from .pages import File, replace
 
@@ -86,13 +87,13 @@ def fresh_in_place_of(storage: Storage) -> Storage:
     return other
 
 
-def hide(address: int) -> bool:
-    """Kernels may touch memory that starts there no more. Returns whether they might; with `guard` locked."""
+def hide(address: int) -> Allocation | None:
+    """Kernels may touch memory that starts there no more. Returns it if they might; with `guard` locked."""
     allocation = table.find(address)
-    is_shown = allocation is not None and allocation.address == address
-    if is_shown:
-        table.release(address)
-    return is_shown
+    if allocation is None or allocation.address != address:
+        return None
+    table.release(address)
+    return allocation
 
 
 graph_memory: dict[int, Storage] = {}
@@ -125,6 +126,7 @@ class Alloc(Operation):
 
     def run(self) -> None:
         self.storage.show(self.size, self.kind, self.place, self.reach)
+        stream_races.allocated(self.storage.address)
 
 
 class Free(Operation):
@@ -150,5 +152,8 @@ class Free(Operation):
 
     def run(self) -> None:
         with guard:
-            if hide(self.address) and self._storage is not None:  # else an instance has freed it by itself
+            gone = hide(self.address)
+            if gone is not None and self._storage is not None:  # else an instance has freed it by itself
                 self._storage.release()  # kernels that run now may touch it yet
+        if gone is not None:
+            stream_races.freed(gone)

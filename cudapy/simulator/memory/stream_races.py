@@ -1,5 +1,6 @@
 """Races between operations of streams, and between nodes of a graph: kernels, copies and fills that touch the
-same bytes, one of them to write, and that nothing orders.
+same bytes, one of them to write, and that nothing orders. And memory that a stream allocates or frees, where
+nothing orders that with its use in another one.
 
 Each allocation remembers what has accessed it, until all that may come is known to come later. What the host
 reads and writes by itself is not seen.
@@ -14,7 +15,7 @@ import numpy as np
 
 from ..._ffi.mangled import readable_in
 from .. import found
-from ..engine import STREAM, AllocatedMemory, Allocation, Finding, OtherAccess, Place
+from ..engine import LIFETIME, STREAM, AllocatedMemory, Allocation, Finding, OtherAccess, Place, settings
 from ..options import RAISE
 from ..refused import Refused
 from ..streams.order import Step, step_of
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
 
     from ..calling import CallSite
     from ..engine import LaunchAccesses
+    from ..streams.order import Turn
 
+_NOTHING = "no event or synchronization orders the two"
 _MOST = 256
 """Accesses that an allocation remembers."""
 
@@ -44,6 +47,8 @@ class _Access(NamedTuple):
     place: Callable[[int], Place]
     """Of a range, by its number."""
     launch: LaunchAccesses | None = None
+    is_allocation: bool = False
+    """The stream allocates the memory."""
 
     @property
     def verb(self) -> str:
@@ -124,6 +129,84 @@ def launched(grids: list[LaunchAccesses]) -> None:
     _enter(accesses)
 
 
+def allocated(address: int) -> None:
+    """The work of this thread has allocated memory, which did not exist before."""
+    turn, allocation = turn_here(), table.find(address)
+    if turn is not None and allocation is not None:
+        step, place = step_of(turn), partial(_call, turn.call.place)
+        starts, ends = np.zeros(1, np.int64), np.array([allocation.size])
+        allocation.accesses = [
+            _Access(step, allocation, starts, ends, True, False, place, is_allocation=True)
+        ]
+
+
+def freed(allocation: Allocation) -> None:
+    """The work of this thread has freed memory. Raises Refused as `copied`."""
+    turn = turn_here()
+    if turn is None:
+        return
+    step, accesses = step_of(turn), list[_Access](allocation.accesses)
+    for other in accesses:
+        is_silent = other.launch is not None and other.launch.talks_to_host
+        if not is_silent and not other.step.comes_before(step):
+            _tell([_freed_early(turn, allocation, other)])
+            return
+
+
+def _freed_early(turn: Turn, allocation: Allocation, other: _Access) -> Finding:
+    theirs = other.step.turn
+    why = f"an event behind the use, for which {turn.line.name} waits before it frees, would"
+    return _of_lifetime(
+        "Free of memory that another stream may still use",
+        turn.call.place,
+        allocation,
+        f"freed {_between(turn, theirs, 'used')}\n    {_NOTHING}: {why}",
+        OtherAccess(other.place(0), other.verb, None, None),
+    )
+
+
+def _used_early(mine: _Access, other: _Access) -> Finding:
+    """The use of memory that is not ordered behind its allocation."""
+    turn, theirs = mine.step.turn, other.step.turn
+    why = f"an event behind the allocation, for which {turn.line.name} waits, would"
+    return _of_lifetime(
+        f"Use of memory that another stream may not have allocated yet ({mine.verb})",
+        mine.place(0),
+        mine.allocation,
+        f"used {_between(turn, theirs, 'allocated')}\n    {_NOTHING}: {why}",
+    )
+
+
+def _between(turn: Turn, theirs: Turn, what: str) -> str:
+    if turn is theirs:
+        return f"in a graph in {turn.line.name}, launched by {_caller(turn.call)}, and {what} there"
+    mine, others = _caller(turn.call), _caller(theirs.call)
+    return f"in {turn.line.name}, queued by {mine}, and {what} in {theirs.line.name}, by {others}"
+
+
+def _of_lifetime(
+    what: str, place: Place, allocation: Allocation, note: str, other: OtherAccess | None = None
+) -> Finding:
+    return Finding(
+        kind=LIFETIME,
+        what=what,
+        place=place,
+        block=None,
+        thread=None,
+        count=1,
+        running=1,
+        address=allocation.address,
+        size=allocation.size,
+        note=note,
+        other=other,
+        allocation=_described(allocation),
+    )
+
+
+def _described(one: Allocation) -> AllocatedMemory:
+    return AllocatedMemory(one.kind, one.address, one.size, one.place)
+
+
 def _call(place: Place, _: int) -> Place:
     return place
 
@@ -150,11 +233,20 @@ def _enter(accesses: list[_Access]) -> None:
     findings = list[Finding]()
     for pair in races:
         finding = None
-        if not (pair[0].is_strong and pair[1].is_strong) and _others(pair, step) not in told:
+        allocation = next((one for one in pair if one.is_allocation), None)
+        if allocation is not None:
+            finding = _used_early(pair[pair[0] is allocation], allocation)
+        elif not (pair[0].is_strong and pair[1].is_strong) and _others(pair, step) not in told:
             finding = _finding(*pair)
         if finding is not None:
             findings.append(finding)
             told.add(_others(pair, step))
+    _tell(findings)
+
+
+def _tell(findings: list[Finding]) -> None:
+    """Keep findings of the classes that are reported. Raises Refused unless they are recorded."""
+    findings = [one for one in findings if one.kind in settings.current.classes]
     if not findings:
         return
     if found.mode() != RAISE:
@@ -217,11 +309,11 @@ def _finding(mine: _Access, other: _Access) -> Finding | None:
             f" the other in {theirs.line.name}, by {_caller(theirs.call)}"
         )
         why = (
-            "no event or synchronization orders the two: an event that is recorded behind the other,"
-            f" and that {turn.line.name} waits for, would"
+            f"{_NOTHING}: an event that is recorded behind the other, and that"
+            f" {turn.line.name} waits for, would"
         )
     what = f"Race between {between} ({mine.verb} after {other.verb})"
-    of = AllocatedMemory(allocation.kind, allocation.address, allocation.size, allocation.place)
+    of = _described(allocation)
     note = f"bytes {start} to {end - 1} of {of}\n    {where}\n    {why}"
     return Finding(
         kind=STREAM,

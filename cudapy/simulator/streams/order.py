@@ -18,7 +18,7 @@ import threading
 from typing import Any, NamedTuple
 
 from ..calling import CallSite, call_site
-from ..engine import STREAM, settings
+from ..engine import LIFETIME, STREAM, settings
 from ..fresh_devices import forgotten
 from ..memory.pages import Sharing
 
@@ -32,9 +32,9 @@ _numbers, _serials = itertools.count(1), itertools.count(1)
 
 
 def is_on() -> bool:
-    """Whether races between streams are looked for; not once other processes may order what this one does."""
+    """Whether what streams do is compared; not once other processes may order what this one does."""
     current = settings.current
-    return current.check_races and STREAM in current.classes and not Sharing.is_shared
+    return current.check_races and bool({STREAM, LIFETIME} & current.classes) and not Sharing.is_shared
 
 
 def _joined(*clocks: Clock) -> Clock:

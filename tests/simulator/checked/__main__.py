@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from . import streams
-from .races import CLUSTERS, PAIRS, source
+from .races import ARCH, CLUSTERS, PAIRS, source
 from .undefined import NAMES, SOURCE
 
 RESULTS = Path(__file__).with_name("sanitizer.json")
@@ -55,7 +55,7 @@ def simulated(name: str, right: int) -> str:
         if is_race:
             grid, block, *_ = PAIRS[name]
             cluster = (CLUSTERS[name], 1, 1) if name in CLUSTERS else None
-            module = machine.load(source(name), 90)
+            module = machine.load(source(name), ARCH)
             machine.run(module, name, grid, block, np.int32(right), out, cluster=cluster)
         else:
             given = machine.array(np.ones(32, np.uint8)), np.uint64(machine.memory.allocate(512))
@@ -75,7 +75,7 @@ def child(names: list[str]) -> None:
     dev = core.Device()
     dev.set_current()
     stream = dev.create_stream()
-    options = core.ProgramOptions(arch="sm_90", std="c++17", lineinfo=True, name="program.cu")
+    options = core.ProgramOptions(arch=f"sm_{ARCH}", std="c++17", lineinfo=True, name="program.cu")
     undefined: Any = None
     for name in names:
         code = undefined

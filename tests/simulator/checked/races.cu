@@ -20,6 +20,10 @@ __device__ void store(int *p, int value, bool releases)
 #define B ((int)blockIdx.x)
 #define WAIT(b) asm volatile("{ .reg .pred p; W: mbarrier.try_wait.acquire.cluster.shared::cta.b64 p, [%0], 0;" \
     " @!p bra W; }" :: "r"(b) : "memory")
+#define PROXY_FENCE asm volatile("fence.proxy.async;" ::: "memory")
+#define COPY_OUT(s) asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 256;" \
+    " cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;" \
+    :: "l"(out), "r"((unsigned)__cvta_generic_to_shared(s)) : "memory")
 
 KERNEL(shift) { int v = out[T + 1]; if (right) __syncthreads(); out[T] = v; }
 KERNEL(blocks) { if (right) out[64 * B + T] = B; else out[T] = B; }
@@ -499,4 +503,85 @@ KERNEL(exits_near_an_arrival)  // block 1 frees what block 0 has filled
     asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" :: "r"(there) : "memory");
     if (B == 0 && right) WAIT(e);
     if (B == 0) for (int k = 0; k < 2000; ++k) *(volatile int *)(out + 64 + T) = k;
+}
+KERNEL(written_without_a_proxy_fence)
+{
+    __shared__ alignas(16) int s[64];
+    s[T] = T;
+    if (right) PROXY_FENCE;
+    __syncthreads();
+    if (T == 0) COPY_OUT(s);
+}
+KERNEL(proxy_fence_before_the_write)
+{
+    __shared__ alignas(16) int s[64];
+    if (!right) PROXY_FENCE;
+    s[T] = T;
+    if (right) PROXY_FENCE;
+    __syncthreads();
+    if (T == 0) COPY_OUT(s);
+}
+KERNEL(proxy_fence_of_one)  // which is for what it knows: behind the barrier for all
+{
+    __shared__ alignas(16) int s[64];
+    s[T] = T;
+    if (T == 0 && !right) PROXY_FENCE;
+    __syncthreads();
+    if (T == 0 && right) PROXY_FENCE;
+    if (T == 0) COPY_OUT(s);
+}
+KERNEL(global_memory_by_a_copy)
+{
+    __shared__ alignas(16) int s[64];
+    __shared__ unsigned long long bar;
+    unsigned at = __cvta_generic_to_shared(&bar), to = __cvta_generic_to_shared(s);
+    if (T == 0) asm volatile("mbarrier.init.shared.b64 [%0], 1; fence.mbarrier_init.release.cluster;" :: "r"(at) : "memory");
+    out[T] = T;
+    if (right) PROXY_FENCE;
+    __syncthreads();
+    if (T == 0) {
+        asm volatile("{ .reg .b64 x; mbarrier.arrive.expect_tx.shared.b64 x, [%0], 256; }" :: "r"(at) : "memory");
+        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 256, [%2];"
+                     :: "r"(to), "l"(out), "r"(at) : "memory");
+    }
+    WAIT(at);
+    data[T] = s[T];
+}
+KERNEL(matrix_of_threads)  // wgmma reads its factors by the other proxy, too
+{
+    __shared__ alignas(128) unsigned short s[64 * 16 + 16 * 8];
+    for (int i = T; i < 64 * 16 + 16 * 8; i += 128) s[i] = 0x3C00;
+    if (right) PROXY_FENCE;
+    __syncthreads();
+    unsigned at = __cvta_generic_to_shared(s);
+    auto described = [](unsigned where) {
+        return (unsigned long long)(where >> 4 & 0x3FFF) | 8ull << 16 | 16ull << 32;
+    };
+    unsigned long long a = described(at), b = described(at + 64 * 16 * 2);
+    float d[4] = {};
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+    asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, %4, %5, 1, 1, 1, 0, 0;"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "l"(a), "l"(b) : "memory");
+    asm volatile("wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;" ::: "memory");
+    out[T] = d[0] + d[1] + d[2] + d[3];
+}
+KERNEL(other_counts)  // the threads of a barrier disagree on how many they are
+{
+    if (T < 32 && !right) asm volatile("bar.sync 1, 64;" ::: "memory");
+    else asm volatile("bar.sync 1, 96;" ::: "memory");
+    out[T] = T;
+}
+KERNEL(more_than_the_count)
+{
+    if (right) asm volatile("bar.sync 1, 96;" ::: "memory");
+    else asm volatile("bar.sync 1, 64;" ::: "memory");
+    out[T] = T;
+}
+KERNEL(arrives_with_another_count)
+{
+    if (T < 32) asm volatile("bar.arrive 1, 64;" ::: "memory");
+    __syncthreads();
+    if (T >= 32 && right) asm volatile("bar.sync 1, 64;" ::: "memory");
+    if (T >= 32 && !right) asm volatile("bar.sync 1, 32;" ::: "memory");
+    out[T] = T;
 }

@@ -79,9 +79,29 @@ PAIRS = {
     "read_only_while_written": (1, 64, "", "Read of what the kernel has written, as read-only"),
     "read_only_one_for_all": (1, 64, "", "write in read_only_one_for_all"),
     "restricted": (1, 64, "", "no thread writes it while the kernel runs"),
+    "written_without_a_proxy_fence": (
+        1,
+        64,
+        "__shared__ memory (asynchronous read after write)",
+        "fence.proxy",
+    ),
+    "proxy_fence_before_the_write": (
+        1,
+        64,
+        "__shared__ memory (asynchronous read after write)",
+        "fence.proxy",
+    ),
+    "proxy_fence_of_one": (1, 64, "__shared__ memory (asynchronous read after write)", "fence.proxy"),
+    "global_memory_by_a_copy": (1, 64, "__global__ memory (asynchronous read after write)", "fence.proxy"),
+    "matrix_of_threads": (1, 128, "__shared__ memory (asynchronous read after write)", "and wgmma read"),
+    "other_counts": (1, 96, "", "these wait for 96 threads, others at the same barrier for 64"),
+    "more_than_the_count": (1, 96, "", "it is for 64 threads, and 96 have come"),
+    "arrives_with_another_count": (1, 64, "", "these wait for 32 threads, others at the same barrier for 64"),
 }
 CLUSTERS = dict.fromkeys(("neighbour_in_a_cluster", "exits_while_it_is_read", "exits_near_an_arrival"), 2)
 """Blocks of a cluster, of kernels that have some."""
+ARCH = "90a"
+"""What all are compiled for: wgmma needs the "a"."""
 
 
 def source(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Races between streams and between nodes of graphs: each program is a mistake, or `right`, its correct twin.
+"""Programs with streams, graphs and arrays: each is a mistake, or `right`, its correct twin.
 
 python -m tests.simulator.checked.streams           what is found in each, as JSON
 """
@@ -11,6 +11,7 @@ import json
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,38 @@ __global__ void follow(int *out, int right)
         do asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(seen) : "l"(&flag) : "memory"); while (!seen);
     __syncthreads();
     out[threadIdx.x] += 1;
+}
+__global__ void shift(unsigned long long s, int right)
+{
+    int i = threadIdx.x, value = surf1Dread<int>(s, 4 * ((i + 1) % 64));
+    if (right) __syncthreads();
+    surf1Dwrite(value, s, 4 * i);
+}
+__global__ void both(unsigned long long s, int right)
+{
+    surf1Dwrite((int)threadIdx.x, s, right ? 4 * threadIdx.x : 4 * (threadIdx.x / 2));
+}
+__global__ void again(unsigned long long s, int *out, int right)
+{
+    if (!right) surf1Dwrite(7, s, 4 * threadIdx.x);
+    out[threadIdx.x] = surf1Dread<int>(s, 4 * threadIdx.x);
+    if (right) surf1Dwrite(7, s, 4 * threadIdx.x);
+}
+__global__ void fetch(unsigned long long t, int *in, int *out, int right)
+{
+    if (!right) in[threadIdx.x] = 7;
+    __syncthreads();
+    out[threadIdx.x] = tex1Dfetch<int>(t, threadIdx.x ^ 32);
+    __syncthreads();
+    if (right) in[threadIdx.x] = 7;
+}
+__global__ void image(unsigned long long s, unsigned long long t, int *out, int right)
+{
+    if (!right) surf1Dwrite(7, s, 4 * threadIdx.x);
+    __syncthreads();
+    out[threadIdx.x] = tex1D<int>(t, threadIdx.x + 0.5f);
+    __syncthreads();
+    if (right) surf1Dwrite(7, s, 4 * threadIdx.x);
 }
 }
 """
@@ -69,9 +102,33 @@ class Streams:
 
     def launch(self, stream: Any, name: str, *values: Any, threads: int = 64) -> None:
         types = [ctypes.c_int if isinstance(value, int) else ctypes.c_void_p for value in values]
+        values = tuple(getattr(value, "value", value) for value in values)
         kernel = self.code.get_kernel(name).handle
         given = tuple(value if isinstance(value, int) else int(value) for value in values), tuple(types)
         self.c.cuLaunchKernel(self.c.cuKernelGetFunction(kernel), 1, 1, 1, threads, 1, 1, 0, stream, given, 0)
+
+    def let_run(self, stream: Any) -> None:
+        """Wait for what a stream has, of which the simulator does not learn: once all before it has ended, a
+        kernel changes memory, which the simulator has in this process.
+        """
+        memory = self.c.cuMemAlloc(SIZE)
+        last = ctypes.c_int.from_address(int(memory) + SIZE - 4)
+        last.value = 0
+        self.launch(stream, "put", memory, 1)
+        while not last.value:
+            time.sleep(0.001)
+
+    def array(self) -> tuple[int, int]:
+        """A surface, and a texture, of one array of 64 ints."""
+        from cudapy import driver
+
+        kind = driver.CUarray_format.CU_AD_FORMAT_SIGNED_INT32
+        described = driver.CUDA_ARRAY3D_DESCRIPTOR(Width=64, Format=kind, NumChannels=1, Flags=2)
+        resource = driver.CUDA_RESOURCE_DESC(resType=driver.CUresourcetype.CU_RESOURCE_TYPE_ARRAY)
+        resource.res.array.hArray = self.c.cuArray3DCreate(described)
+        surface = self.c.cuSurfObjectCreate(resource)
+        texture = self.c.cuTexObjectCreate(resource, driver.CUDA_TEXTURE_DESC(flags=1), None)
+        return int(surface), int(texture)
 
     def order(self) -> None:
         """What the first stream has so far comes before what the second has from now on."""
@@ -261,6 +318,86 @@ def captured_branches(s: Streams, right: bool) -> None:
     s.c.cuGraphLaunch(s.c.cuGraphInstantiateWithFlags(graph, 0), s.first)
 
 
+def freed_in_another_stream(s: Streams, right: bool) -> None:
+    memory = s.c.cuMemAllocAsync(SIZE, s.first)
+    s.launch(s.first, "put", memory, 1)
+    s.let_run(s.first)
+    if right:
+        s.order()
+    s.c.cuMemFreeAsync(memory, s.second)
+
+
+def freed_while_it_is_copied(s: Streams, right: bool) -> None:
+    memory, pinned = s.c.cuMemAllocAsync(SIZE, s.first), s.c.cuMemAllocHost(SIZE)
+    s.launch(s.first, "put", memory, 1)
+    s.order()
+    s.c.cuMemcpyDtoHAsync(int(pinned), memory, SIZE, s.second)
+    s.let_run(s.second)
+    if right:
+        s.c.cuEventRecord(s.event, s.second)
+        s.c.cuStreamWaitEvent(s.first, s.event, 0)
+    s.c.cuMemFreeAsync(memory, s.first)
+
+
+def freed_in_the_default_stream(s: Streams, right: bool) -> None:
+    """It waits for streams that block it."""
+    stream = s.c.cuStreamCreate(0) if right else s.first
+    memory = s.c.cuMemAllocAsync(SIZE, stream)
+    s.launch(stream, "put", memory, 1)
+    s.let_run(stream)
+    s.c.cuMemFreeAsync(memory, LEGACY)
+
+
+def used_before_it_is_allocated(s: Streams, right: bool) -> None:
+    """Its stream has been there by luck."""
+    memory = s.c.cuMemAllocAsync(SIZE, s.first)
+    s.let_run(s.first)
+    if right:
+        s.order()
+    s.launch(s.second, "put", memory, 1)
+
+
+def memory_of_a_graph(s: Streams, right: bool) -> None:
+    s.c.cuStreamBeginCapture(s.first, 2)
+    memory = s.c.cuMemAllocAsync(SIZE, s.first)
+    s.launch(s.first, "put", memory, 1)
+    graph = s.c.cuStreamEndCapture(s.first)
+    s.c.cuGraphLaunch(s.c.cuGraphInstantiateWithFlags(graph, 0), s.first)
+    s.let_run(s.first)
+    if right:
+        s.order()
+    s.c.cuMemFreeAsync(memory, s.second)
+
+
+def shifted_surface(s: Streams, right: bool) -> None:
+    s.launch(s.first, "shift", ctypes.c_void_p(s.array()[0]), int(right))
+
+
+def surface_written_twice(s: Streams, right: bool) -> None:
+    s.launch(s.first, "both", ctypes.c_void_p(s.array()[0]), int(right))
+
+
+def surface_read_again(s: Streams, right: bool) -> None:
+    s.launch(s.first, "again", ctypes.c_void_p(s.array()[0]), s.x, int(right))
+
+
+def fetched_after_a_store(s: Streams, right: bool) -> None:
+    """A texture of linear memory that the kernel stores to, too."""
+    from cudapy import driver
+
+    resource = driver.CUDA_RESOURCE_DESC(resType=driver.CUresourcetype.CU_RESOURCE_TYPE_LINEAR)
+    linear = resource.res.linear
+    linear.devPtr, linear.sizeInBytes, linear.numChannels = s.x, SIZE, 1
+    linear.format = driver.CUarray_format.CU_AD_FORMAT_SIGNED_INT32
+    texture = s.c.cuTexObjectCreate(resource, driver.CUDA_TEXTURE_DESC(flags=1), None)
+    s.launch(s.first, "fetch", ctypes.c_void_p(int(texture)), s.x, s.y, int(right))
+
+
+def texture_of_a_surface(s: Streams, right: bool) -> None:
+    surface, texture = (ctypes.c_void_p(one) for one in s.array())
+    s.launch(s.first, "image", surface, texture, s.x, int(right))
+
+
 PROGRAMS: dict[str, tuple[Callable[[Streams, bool], None], str, str]] = {
     one.__name__: (one, what, other)
     for one, what, other in (
@@ -284,6 +421,16 @@ PROGRAMS: dict[str, tuple[Callable[[Streams, bool], None], str, str]] = {
         (nodes_of_a_child_graph, "write after write", "cuGraphLaunch"),
         (graph_and_stream, "read after write", "cuGraphLaunch"),
         (captured_branches, "read after write", "put"),
+        (freed_in_another_stream, "Free of memory that another stream may still use", "a write in put"),
+        (freed_while_it_is_copied, "Free of memory that", "a read in cuMemcpyDtoHAsync"),
+        (freed_in_the_default_stream, "Free of memory that", "a write in put"),
+        (used_before_it_is_allocated, "another stream may not have allocated yet (write)", "in put"),
+        (shifted_surface, "Race in __global__ memory (write after read)", "in shift, "),
+        (surface_written_twice, "Race in __global__ memory (write by several threads at once)", "in both, "),
+        (surface_read_again, "by a texture or surface", "write in again"),
+        (fetched_after_a_store, "by a texture or surface", "write in fetch"),
+        (texture_of_a_surface, "by a texture or surface", "write in image"),
+        (memory_of_a_graph, "Free of memory that another stream may still use", "a write in "),
     )
 }
 """Each with what its report says, and a name in it."""

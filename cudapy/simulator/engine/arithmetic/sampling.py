@@ -5,14 +5,17 @@ Source: CUDA C++ Programming Guide, "Texture Fetching", "Cubemap Textures".
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..aliases import Array
     from ..texture import Texture
 
+Seen: TypeAlias = "Callable[[Array, Array, Array, Array, Array], None] | None"
 WRAP, CLAMP, MIRROR, BORDER = range(4)
 _WEIGHTS = 256.0
 """A linear filter's weights have 8 bits behind the point."""
@@ -70,12 +73,17 @@ def _scaled(texture: Texture, coordinate: Array, size: int, axis: int) -> tuple[
     return coordinate, mode if mode in (CLAMP, BORDER) else CLAMP
 
 
-def sample(texture: Texture, level: Array, layer: Array | None, coordinates: list[Array]) -> Array:
-    """The four channels at some places of a mipmap level: x, y, z of its dimensions, and layers."""
+def sample(
+    texture: Texture, level: Array, layer: Array | None, coordinates: list[Array], seen: Seen = None
+) -> Array:
+    """The four channels at some places of a mipmap level: x, y, z of its dimensions, and layers.
+
+    seen: is told which texels are read: the level, z, y and x of each, and which of these count.
+    """
     sizes = (level.shape[2], level.shape[1], level.shape[0])
     axes = [_scaled(texture, x, sizes[axis], axis) for axis, x in enumerate(coordinates)]
     if not texture.has_linear_filter:
-        return _fetch(texture, level, layer, [(_whole(x), mode) for x, mode in axes])
+        return _fetch(texture, level, layer, [(_whole(x), mode) for x, mode in axes], seen)
     corners: list[tuple[Array, Array]] = []
     for x, _ in axes:
         start = _whole(x - 0.5)
@@ -89,7 +97,7 @@ def sample(texture: Texture, level: Array, layer: Array | None, coordinates: lis
             upper = corner >> axis & 1
             weight = weight * (fraction if upper else 1 - fraction)
             places.append((start + upper, axes[axis][1]))
-        values = _fetch(texture, level, layer, places)
+        values = _fetch(texture, level, layer, places, seen, weight > 0)
         total = total + np.where(weight[:, None] == 0, 0.0, values * weight[:, None])
     if len(axes) == 1 and layer is None and texture.address_modes[1] == BORDER:
         return (total + _border(texture, level)) / 2  # the hardware mixes the row with the one before it
@@ -97,7 +105,12 @@ def sample(texture: Texture, level: Array, layer: Array | None, coordinates: lis
 
 
 def gather(
-    texture: Texture, level: Array, layer: Array | None, coordinates: list[Array], channel: int
+    texture: Texture,
+    level: Array,
+    layer: Array | None,
+    coordinates: list[Array],
+    channel: int,
+    seen: Seen = None,
 ) -> Array:
     """One channel of the four texels around a place, from the lower left against the clock."""
     sizes = (level.shape[2], level.shape[1])
@@ -107,14 +120,21 @@ def gather(
     left, top = _whole(x - 0.5), _whole(y - 0.5)
     corners = ((0, 1), (1, 1), (1, 0), (0, 0))
     corner_values = [
-        _fetch(texture, level, layer, [(left + right, x_mode), (top + down, y_mode)])[:, channel]
+        _fetch(texture, level, layer, [(left + right, x_mode), (top + down, y_mode)], seen)[:, channel]
         for right, down in corners
     ]
     return np.stack(corner_values, 1)
 
 
-def _fetch(texture: Texture, level: Array, layer: Array | None, places: list[tuple[Array, int]]) -> Array:
-    """The texels at whole places."""
+def _fetch(
+    texture: Texture,
+    level: Array,
+    layer: Array | None,
+    places: list[tuple[Array, int]],
+    seen: Seen = None,
+    counts: Array | np.bool_ | bool = True,
+) -> Array:
+    """The texels at whole places. counts: which of them matter."""
     sizes = (level.shape[2], level.shape[1], level.shape[0])
     index: list[Array] = []
     inside: Array = np.ones((), bool)
@@ -126,6 +146,8 @@ def _fetch(texture: Texture, level: Array, layer: Array | None, places: list[tup
     x, y, z = (*index, zero, zero)[:3]
     if layer is not None:
         z = np.clip(layer, 0, level.shape[0] - 1)
+    if seen is not None:
+        seen(level, z, y, x, inside & counts)
     values = texels(texture, level[z, y, x])
     values = np.pad(values, ((0, 0), (0, 4 - values.shape[1])))
     return np.where(np.broadcast_to(inside, (len(values),))[:, None], values, _border(texture, level))

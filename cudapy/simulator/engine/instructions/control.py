@@ -153,14 +153,19 @@ RULES = [
         "fence.<order:acquire|release>.sync_restrict::<what:shared::cta|shared::cluster>.cluster",
         effect="nothing",
     ),
+    rule("fence.proxy.alias", effect="nothing"),
     rule(
-        "fence.proxy.<what:alias|async|async.global|async.shared::cta|async.shared::cluster>",
-        effect="nothing",
+        "fence.proxy.<scope:async|async.global|async.shared::cta|async.shared::cluster>",
+        "-",
+        "batch.fence(scope, lanes)",
+        has_effect=True,
     ),
     rule(
-        "fence.proxy.async::generic.<order:acquire|release>.sync_restrict::<what:shared::cta|shared::cluster>"
-        ".cluster",
-        effect="nothing",
+        "fence.proxy.<scope:async::generic>.<order:acquire|release>"
+        ".sync_restrict::<what:shared::cta|shared::cluster>.cluster",
+        "-",
+        "batch.fence(scope, lanes)",
+        has_effect=True,
     ),
     rule(
         "fence.proxy.tensormap::generic.<order:acquire|release>.<scope:cta|cluster|gpu|sys>", effect="nothing"

@@ -41,6 +41,19 @@ class Released(NamedTuple):
     slot: int | None
 
 
+class Mismatch(NamedTuple):
+    """What is wrong with how many threads come to a barrier."""
+
+    blocks: Bools
+    """Whose threads they are."""
+    expected: int
+    """How many those who come now wait for, in the first of these blocks,"""
+    other: int
+    """and others there; or how many have come by now."""
+    are_more: bool
+    """More have come than they wait for."""
+
+
 class Barriers:
     """The sixteen barriers of each block of a batch."""
 
@@ -59,15 +72,34 @@ class Barriers:
         """All that wait, and for which barrier."""
         return [(number, one) for number, group in self._waiting.items() for one in group]
 
-    def arrive(self, number: int, expected: int, waiting: Waiting) -> None:
-        """Lanes come to a barrier; `expected` is how many threads it is for (0: all of the block)."""
+    def arrive(self, number: int, expected: int, waiting: Waiting) -> Mismatch | None:
+        """Lanes come to a barrier; `expected` is how many threads it is for (0: all of the block). Returns
+        what does not fit to those that have come before.
+        """
         arrived = np.bincount(self._blocks[waiting.lanes], minlength=len(self._live))
         counts = self._arrived.setdefault(number, np.zeros(len(self._live), np.int64))
         wanted = self._expected.setdefault(number, np.zeros(len(self._live), np.int64))
+        mismatch = self._mismatch(counts, wanted, arrived, expected)
         counts += arrived
         wanted[arrived > 0] = expected
         if waiting.info.action != "arrive":
             self._waiting.setdefault(number, []).append(waiting)
+        return mismatch
+
+    def _mismatch(self, counts: I64, wanted: I64, arrived: I64, expected: int) -> Mismatch | None:
+        """Whether threads of a block disagree on how many a barrier is for, or more come than it is for.
+
+        Source: PTX ISA, "bar, barrier": all threads of a barrier give the same count.
+        """
+        needed = np.where(wanted > 0, wanted, self._live)
+        mine = np.where(expected > 0, expected, self._live)
+        other = (arrived > 0) & (counts > 0) & (needed != mine)
+        more = (arrived > 0) & (counts + arrived > mine)
+        for bad, total in ((other, needed), (more, counts + arrived)):
+            if bad.any():
+                block = int(np.argmax(bad))
+                return Mismatch(bad, int(mine[block]), int(total[block]), bad is more)
+        return None
 
     def release(self) -> list[Released]:
         """Let those go whose barrier is complete."""

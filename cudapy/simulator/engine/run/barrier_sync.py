@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeAlias
 import numpy as np
 
 from .. import fault
-from ..classes import BARRIER
+from ..classes import BARRIER, COUNT
 from ..fault import Fault
 from .arguments import function_number
 from .barrier import Barriers, Released, Waiting
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..compile.function import CompiledFunction
     from ..compile.graph import Block
     from ..ptx.syntax import Instruction
+    from .barrier import Mismatch
     from .batch import Batch
     from .groups import Groups, Key
 
@@ -103,7 +104,9 @@ class BarrierSync:
                     self._check_convergence(int(one), waiting, block)
                 if block.info.action == "arrive" and self._batch.races is not None:
                     self._batch.races.arrive(int(one), waiting.lanes)
-                self._barriers.arrive(int(one), int(expected), waiting)
+                mismatch = self._barriers.arrive(int(one), int(expected), waiting)
+                if mismatch is not None and self._batch.races is not None:
+                    self._tell_of_count(int(one), mismatch, waiting, block)
         if block.info.action == "arrive":
             self._groups.add(following, lanes)
         self._release()
@@ -121,6 +124,17 @@ class BarrierSync:
                 text = f"A barrier ({barrier}) in divergent code"
                 where = function_number(waiting.function, block)
                 self._batch.report.find(BARRIER, text, where, waiting.lanes, bad, more=more)
+
+    def _tell_of_count(self, barrier: int, mismatch: Mismatch, waiting: Waiting, block: Block) -> None:
+        """Report threads that disagree on for how many a barrier is."""
+        bad = mismatch.blocks[self._threads.blocks[waiting.lanes]]
+        expected, other = mismatch.expected, mismatch.other
+        more = f"these wait for {expected} threads, others at the same barrier for {other}"
+        if mismatch.are_more:
+            more = f"it is for {expected} threads, and {other} have come"
+        text = f"A barrier ({barrier}) with mismatched counts"
+        where = function_number(waiting.function, block)
+        self._batch.report.find(COUNT, text, where, waiting.lanes, bad, more=more)
 
     def _release(self) -> None:
         released = self._barriers.release()

@@ -133,7 +133,7 @@ class Batch:
 
     @cached_property
     def textures(self) -> Textures:
-        return Textures(self.threads, self.report, self.device)
+        return Textures(self.threads, self.report, self.device, self.races)
 
     def parameter(self, name: str, offset: int, dtype: DType) -> np.generic:
         """A parameter of the kernel, or a part of it."""

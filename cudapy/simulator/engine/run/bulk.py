@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from ..aliases import I64, U8, U32, U64, Array, Lanes
     from ..instructions.forms import BulkCopy
+    from ..memory import Allocation
     from .mbarrier import Mbarriers
     from .race_detector import RaceDetector
     from .report import Reporter
@@ -201,6 +202,8 @@ class Bulk:
             self._report.fail(fault.ILLEGAL_ADDRESS, text, number, one, True, np.uint64(address), size)
         offset, access = address - allocation.address, accessed(_BYTE, size, number, mode)
         self._global.check_reach(allocation, np.array([address], np.uint64), access, one)
+        if mode == READ:
+            self.seen_in_global(allocation, offset + np.arange(size), lane, number)
         data, undefined = allocation.data[offset : offset + size], allocation.undefined
         if undefined is None:
             return data, None
@@ -222,6 +225,11 @@ class Bulk:
         """Tell the checks of the bytes that a copy reads."""
         if self._shared.is_checked:
             self._shared.copied(places, lane, number, READ, None)
+
+    def seen_in_global(self, allocation: Allocation, offsets: I64, lane: int, number: int) -> None:
+        """As `seen`, of bytes of an allocation."""
+        if self._races is not None:
+            self._races.read_by_copy(allocation, offsets, lane, number)
 
     def held(
         self,

@@ -56,6 +56,8 @@ class Clocks:
 
     def __init__(self, threads_of_block: int) -> None:
         self.time = 1
+        self.proxied = 0
+        """The number of a clock: all that came before a proxy fence."""
         self._threads_of_block = threads_of_block
         self._clocks: list[Clock | None] = [None]
 
@@ -213,15 +215,19 @@ class HappensBefore:
         if self._has_clocks:
             numbers = self.clock[lane]
             for number in np.unique(numbers[~result]).tolist():
-                clock = self._clocks.get(number)
-                if clock is None:
-                    continue
                 chosen = np.flatnonzero((numbers == number) & ~result)
-                known = np.maximum(
-                    clock.known(_BLOCK, other_block[chosen]),
-                    np.maximum(clock.known(_WARP, other_warp[chosen]), clock.known(_THREAD, other[chosen])),
-                )
-                result[chosen] = known > time[chosen]
+                result[chosen] = self._is_known(number, other[chosen], time[chosen])
+        return result
+
+    def _is_known(self, number: int, other: I64, time: I64) -> Bools:
+        """Whether a clock knows what other threads did at times."""
+        clock = self._clocks.get(number)
+        if clock is None:
+            return np.zeros(len(other), bool)
+        block, within = np.divmod(other, self._threads.per_block)
+        known = clock.known(_BLOCK, block)
+        known = np.maximum(known, clock.known(_WARP, block * self._warps_of_block + within // 32))
+        result: Bools = np.maximum(known, clock.known(_THREAD, other)) > time
         return result
 
     # Barriers.
@@ -374,6 +380,16 @@ class HappensBefore:
             if self._lane_time is not None or self._threads.cluster_size > 1:
                 for lane in lanes.tolist():
                     fenced.clock[lane] = self._snapshot(np.array([lane]))
+
+    def fence_proxies(self, lanes: I64) -> None:
+        """A proxy fence: asynchronous copies may read what lanes have written, or know of."""
+        clocks = self._clocks
+        clocks.tick()
+        clocks.proxied = clocks.join([clocks.proxied, self._snapshot(lanes)])
+
+    def are_proxied(self, thread: I64, time: I64) -> Bools:
+        """Whether a proxy fence came after what threads did at times, whoever made it."""
+        return self._is_known(self._clocks.proxied, thread, time)
 
     @property
     def has_fences(self) -> bool:

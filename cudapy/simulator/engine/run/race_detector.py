@@ -13,7 +13,20 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..access import ATOMIC, READ, VERBS, WRITE
-from ..classes import ACQUIRE, COPY, EQUAL, FENCE, LIFETIME, MIXED, RACE, READONLY, SCOPE, VOLATILE, WARP
+from ..classes import (
+    ACQUIRE,
+    COPY,
+    EQUAL,
+    FENCE,
+    LIFETIME,
+    MIXED,
+    PROXY,
+    RACE,
+    READONLY,
+    SCOPE,
+    VOLATILE,
+    WARP,
+)
 from ..fault import OtherAccess, block_name
 from ..ptx.types import TYPES
 from .async_copies import AsyncCopies
@@ -29,7 +42,7 @@ if TYPE_CHECKING:
     from ..aliases import I64, U8, U64, Array, Bools, Lanes
     from ..compile.function import CompiledFunction
     from ..fault import Value
-    from ..memory import Allocation
+    from ..memory import Allocation, Memory
     from ..ptx.syntax import Instruction
     from .report import Reporter
     from .threads import Threads
@@ -40,6 +53,14 @@ _OF_MAPS = ("tensormap.", "cp.async.bulk.tensor.", "cp.reduce.async.bulk.tensor.
 _ALIAS = (
     "const __restrict__ and __ldg() promise that no thread writes it while the kernel runs: the value may be"
     " that of before"
+)
+_NOT_COHERENT = (
+    "what the same kernel writes, by whatever thread, is not there for textures and surfaces: another launch"
+    " may read it"
+)
+_PROXIES = (
+    "asynchronous copies and wgmma read by another proxy than threads write: fence.proxy.async after the"
+    " write, and before the barrier, would order them"
 )
 _UPDATE = (
     "several threads read it, and write what they make of that: an atomic operation, such as atomicAdd,"
@@ -60,7 +81,7 @@ class Site(NamedTuple):
     polls: bool
     """Whether it waits, in a loop, for what another thread writes."""
     is_read_only: bool
-    """Whether it reads what the kernel does not write, as in `ld.global.nc`."""
+    """Whether it reads what the kernel does not write, as in `ld.global.nc`, or by a texture."""
     size: int
     """Bytes that each thread accesses; 0 if that is not a number of its own."""
 
@@ -81,7 +102,8 @@ def _site(function: CompiledFunction, instruction: Instruction, mode: int) -> Si
     scope = scope if order or mode == ATOMIC else 0
     polls = instruction.line in function.polls
     size = _size(name, modifiers)
-    return Site(function, instruction, mode, scope, acquires, releases, polls, "nc" in modifiers, size)
+    is_read_only = "nc" in modifiers or name in ("tex", "tld4", "suld")
+    return Site(function, instruction, mode, scope, acquires, releases, polls, is_read_only, size)
 
 
 def _size(name: str, modifiers: list[str]) -> int:
@@ -89,6 +111,13 @@ def _size(name: str, modifiers: list[str]) -> int:
     type_ = TYPES.get(modifiers[-1]) if name in ("ld", "ldu", "st", "atom", "red") else None
     items = next((int(one[1:]) for one in modifiers if one in ("v2", "v4", "v8")), 1)
     return 0 if type_ is None else items * np.dtype(type_.code).itemsize
+
+
+def is_generic(opcode: str) -> bool:
+    """Whether an instruction writes by the generic proxy, as threads do, and not by the asynchronous one."""
+    name, _, rest = opcode.partition(".")
+    is_copy = ".bulk" in opcode or (name in ("st", "red") and rest.startswith("async"))
+    return name not in ("mbarrier", "wgmma") and not is_copy
 
 
 def _synchronise(mine: Site, theirs: Site) -> bool:
@@ -266,8 +295,12 @@ class RaceDetector:
         self._happens.exchange(self._threads.numbers(lanes))
 
     def fence(self, scope: str, lanes: Lanes) -> None:
-        """fence and membar."""
-        self._happens.fence(SCOPES[scope], self._threads.numbers(lanes))
+        """fence and membar, or a proxy fence, whose `scope` begins with "async"."""
+        numbers = self._threads.numbers(lanes)
+        if scope.startswith("async"):
+            self._happens.fence_proxies(numbers)
+        else:
+            self._happens.fence(SCOPES[scope], numbers)
 
     def arrived(self, words: I64, odd: I64, lanes: I64) -> None:
         """Lanes arrived at phases of mbarriers, which releases what they have done."""
@@ -317,17 +350,54 @@ class RaceDetector:
         while allocation.address & (size - 1):  # a part starts at a multiple of its size in the allocation
             size //= 2
         size = min(size, WIDEST)
-        shadow = self._order.shadows.get(allocation.address)
-        if shadow is None:
-            shadow = self._order.shadows[allocation.address] = Shadow(allocation.size + WIDEST, size)
-            self._order.changes += 1
-        elif size < shadow.granularity:
-            shadow.refine(size)
-            self._order.changes += 1
+        shadow = self._shadow(allocation, size)
         contents = Contents(allocation.data, start, values)
         seen = _Seen("global", numbers, access.number, access.mode, a, access.size, contents, access)
         self._see(shadow, seen, start // shadow.granularity, access.size // shadow.granularity)
         self._pass_on(seen, allocation.address, start)
+
+    def in_array(
+        self,
+        memory: Memory,
+        array: Array,
+        where: tuple[Array, Array, Array],
+        byte: Array | int,
+        access: Access,
+        numbers: I64,
+        values: tuple[Array, ...] = (),
+    ) -> None:
+        """Lanes access elements of the memory of a texture or surface, at a byte in each of them.
+
+        array: as `Texture.data`. where: z, y and x of each lane.
+        """
+        allocation = memory.find(array.ctypes.data)
+        if allocation is None:
+            return
+        first = array.ctypes.data - allocation.address
+        start: I64 = np.broadcast_to(np.asarray(byte, np.int64) + first, numbers.shape)
+        for index, step in zip(where, array.strides, strict=False):
+            start = start + index * step
+        part = min(access.size & -access.size, WIDEST)
+        while (int(np.bitwise_or.reduce(start)) | allocation.address) & (part - 1):
+            part //= 2
+        shadow = self._shadow(allocation, part)
+        a, contents = (
+            start.view(np.uint64) + np.uint64(allocation.address),
+            Contents(allocation.data, start, values),
+        )
+        seen = _Seen("global", numbers, access.number, access.mode, a, access.size, contents, access)
+        self._see(shadow, seen, start // shadow.granularity, access.size // shadow.granularity)
+
+    def _shadow(self, allocation: Allocation, part: int) -> Shadow:
+        """That of an allocation of which parts of so many bytes are accessed now."""
+        shadow = self._order.shadows.get(allocation.address)
+        if shadow is None:
+            shadow = self._order.shadows[allocation.address] = Shadow(allocation.size + WIDEST, part)
+            self._order.changes += 1
+        elif part < shadow.granularity:
+            shadow.refine(part)
+            self._order.changes += 1
+        return shadow
 
     def copied(self, places: I64, lane: int, number: int, mode: int, phase: int | None) -> None:
         """A copy that a lane started touches bytes; `phase` says when those that it writes are there."""
@@ -339,6 +409,17 @@ class RaceDetector:
         self._see(self._shared, seen, places, 1)
         if phase is not None:
             self._holding().write(places, phase, mode == ATOMIC)
+        elif mode == READ:
+            self._require_proxy_fence(self._shared, seen, places)
+
+    def read_by_copy(self, allocation: Allocation, offsets: I64, lane: int, number: int) -> None:
+        """A copy that a lane started reads bytes of an allocation, at offsets in it."""
+        shadow = self._order.shadows.get(allocation.address)
+        if shadow is not None:
+            places = np.unique(offsets // shadow.granularity)
+            a = offsets[:1].astype(np.uint64) + np.uint64(allocation.address)
+            seen = _Seen("global", np.full(len(places), lane), number, READ, a, len(offsets))
+            self._require_proxy_fence(shadow, seen, places)
 
     def _see(self, shadow: Shadow, seen: _Seen, start: I64, steps: int) -> None:
         site = self._order.site(self._report.function, seen.number, seen.mode)
@@ -346,7 +427,7 @@ class RaceDetector:
         for step in range(steps):
             places = start + step if step else start
             if self._order.sites[site].is_read_only:
-                self._require_unwritten(shadow.write, seen, places)
+                self._require_unwritten(shadow.write, seen, site, places)
             self._compare(shadow, shadow.write, seen, site, places, threads)
             if seen.mode == READ:
                 self._add_reads(shadow, seen, site, places, threads)
@@ -358,7 +439,7 @@ class RaceDetector:
             shadow.write.set(places, threads, time, site)
             shadow.written[0] = time
 
-    def _require_unwritten(self, writes: Record, seen: _Seen, places: I64) -> None:
+    def _require_unwritten(self, writes: Record, seen: _Seen, site: int, places: I64) -> None:
         """Report reads of what the kernel has written, whoever did it, and with whatever barrier between.
 
         Source: PTX ISA, "ld.global.nc"; CUDA C++ Programming Guide, "__restrict__", "__ldg()".
@@ -372,9 +453,29 @@ class RaceDetector:
             writer = self._threads.of_launch(int(thread[first]))
             value = seen.value_there(first, theirs)
             other = OtherAccess(place, VERBS[theirs.mode], *writer, value=value)
-            self._find(
-                READONLY, seen, "Read of what the kernel has written, as read-only", bad, _ALIAS, other
-            )
+            is_texture = self._order.sites[site].instruction.name != "ld"
+            how, why = ("by a texture or surface", _NOT_COHERENT) if is_texture else ("as read-only", _ALIAS)
+            self._find(READONLY, seen, f"Read of what the kernel has written, {how}", bad, why, other)
+
+    def _require_proxy_fence(self, shadow: Shadow, seen: _Seen, places: I64) -> None:
+        """Report asynchronous reads of what threads have written, with no proxy fence between.
+
+        Source: PTX ISA, "Proxies", "membar, fence", "Async Proxy".
+        """
+        thread, when, sites = shadow.write.at(places)
+        are_threads = np.array([is_generic(one.instruction.opcode) for one in self._order.sites])
+        written = np.flatnonzero(thread >= 0)
+        written = written[are_threads[sites[written]]]
+        missing = written[~self._happens.are_proxied(thread[written], when[written])]
+        if len(missing):
+            first = int(missing[0])
+            theirs = self._order.sites[int(sites[first])]
+            place = place_of(self._report.kernel_name, theirs.function, theirs.instruction)
+            other = OtherAccess(place, VERBS[theirs.mode], *self._threads.of_launch(int(thread[first])))
+            text = f"Race in __{seen.space}__ memory (asynchronous read after {VERBS[theirs.mode]})"
+            bad = np.zeros(len(places), bool)
+            bad[missing] = True
+            self._find(PROXY, seen, text, bad, _PROXIES, other)
 
     def _add_reads(self, shadow: Shadow, seen: _Seen, site: int, places: I64, threads: I64) -> None:
         time = self._happens.time

@@ -134,7 +134,7 @@ class Reporter:
         first = int(np.argmax(bad))
         block, thread = self._threads.indices(int(numbers[first]))
         one = None if address is None else int(np.broadcast_to(address, numbers.shape)[first])
-        allocation = None if one is None else self._allocation(one)
+        allocation = None if one is None else self._allocation(one, kind == FAULT)
         note = more or (self._near(one, allocation) if one is not None else "")
         count = int(np.count_nonzero(bad))
         function = function or self.function
@@ -143,14 +143,14 @@ class Reporter:
             kind, what, place, block, thread, count, len(numbers), one, size, note, allocation=allocation
         )
 
-    def _allocation(self, address: int) -> AllocatedMemory | None:
-        """The memory that an address lies in, did so before it was released, or lies near to."""
+    def _allocation(self, address: int, may_be_near: bool) -> AllocatedMemory | None:
+        """The memory that an address lies in; or did so before it was released, or lies near to."""
         if address < NULL:  # of shared or local memory, or a null pointer
             return None
         fate, memory = "", self._memory.find(address)
-        if memory is None and (memory := self._memory.released(address)) is not None:
+        if memory is None and may_be_near and (memory := self._memory.released(address)) is not None:
             fate = memory.fate
-        if memory is None and self._host_pointer(address) is None:
+        if memory is None and may_be_near and self._host_pointer(address) is None:
             near = self._memory.nearest(address)
             if near is not None and min(abs(address - near.address), abs(address - near.end)) <= FAR:
                 memory = near
@@ -225,9 +225,11 @@ def place_of(kernel_name: str, function: CompiledFunction, instruction: Instruct
 
 def _is_toolkit(file: str) -> bool:
     """Whether a file is a header of a toolkit or library, and not the program's own."""
-    return "/include/" in file.replace("\\", "/")
+    return "/include/" in file.replace("\\", "/") or file.endswith(_OF_NVRTC)
 
 
+_OF_NVRTC = "__nv_nvrtc_builtin_header.h"
+"""What NVRTC has instead of files."""
 _HOST = "host memory, such as a NumPy array's, which kernels cannot use"
 
 

@@ -226,6 +226,9 @@ class Tensors:
             self._report.fail(fault.ILLEGAL_ADDRESS, what, number, one, True, np.uint64(bad), dtype.itemsize)
         access = accessed(dtype, 1, number, mode)
         self._global.check_reach(allocation, np.array([low], np.uint64), access, np.array([lane]))
+        if mode == READ:
+            offsets = places + (tensor.address - allocation.address)
+            self._bulk.seen_in_global(allocation, offsets, lane, number)
         array, start = allocation.view(dtype)
         index = (places + (tensor.address - start)) // dtype.itemsize
         if allocation.undefined is None:

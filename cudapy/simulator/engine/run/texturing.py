@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from .. import fault
+from ..access import READ, WRITE, accessed
 from ..arithmetic import sampling
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from ..access import Access
     from ..aliases import F64, I64, U8, U32, U64, Array, Bools, DType, Lanes
     from ..device import Device
     from ..texture import Surface, Texture
+    from .race_detector import RaceDetector
     from .report import Reporter
     from .threads import Threads
 
@@ -29,8 +32,26 @@ _CODES = {"f32": np.dtype("f4"), "u32": np.dtype("u4"), "s32": np.dtype("i4")}
 class Textures:
     """The textures and surfaces of a batch's device."""
 
-    def __init__(self, threads: Threads, report: Reporter, device: Device) -> None:
+    def __init__(
+        self, threads: Threads, report: Reporter, device: Device, races: RaceDetector | None
+    ) -> None:
         self._threads, self._report, self._device = threads, report, device
+        self._races = races
+
+    def _reader(self, chosen: I64, lanes: Lanes, number: int) -> sampling.Seen:
+        """What tells the race detector of the texels that chosen lanes read."""
+        races = self._races
+        if races is None:
+            return None
+        numbers = self._threads.numbers(lanes)[chosen]
+
+        def seen(level: Array, z: Array, y: Array, x: Array, counts: Array) -> None:
+            every = np.flatnonzero(np.broadcast_to(counts, numbers.shape))
+            access = accessed(level.dtype, level.shape[3], number, READ)
+            z, y, x = (np.broadcast_to(one, numbers.shape)[every] for one in (z, y, x))
+            races.in_array(self._device.memory, level, (z, y, x), 0, access, numbers[every])
+
+        return seen
 
     def sample(
         self,
@@ -52,11 +73,12 @@ class Textures:
             if not texture.data.size or (texture.is_linear and wide[0].dtype.kind == "f"):
                 continue  # linear memory is read by whole numbers alone
             layer, places = _split(shape, [one[chosen] for one in wide])
+            seen = self._reader(chosen, lanes, number)
             levels = (texture.data, *texture.levels)
             if texture.is_linear:
-                values = _linear(texture, places[0])
+                values = _linear(texture, places[0], seen)
             elif len(levels) == 1:
-                values = sampling.sample(texture, levels[0], layer, places)
+                values = sampling.sample(texture, levels[0], layer, places, seen)
             else:
                 depth = None if level is None else np.broadcast_to(level, (count,))[chosen]
                 ramps = [np.broadcast_to(one, (count,))[chosen].astype(np.float64) for one in along]
@@ -82,7 +104,8 @@ class Textures:
             if not texture.data.size:
                 continue
             layer, places = _split(shape, [one[chosen] for one in wide])
-            values = sampling.gather(texture, texture.data, layer, places, channel)
+            seen = self._reader(chosen, lanes, number)
+            values = sampling.gather(texture, texture.data, layer, places, channel, seen)
             result[chosen] = values if kind == "f32" else values.astype(np.int64).astype(_CODES[kind])
         return [np.ascontiguousarray(result[:, place]) for place in range(4)]
 
@@ -123,6 +146,7 @@ class Textures:
         for surface, chosen, (z, y, x, inside) in self._surfaces(
             handle, shape, coordinates, size, outside, lanes, number
         ):
+            self._see_surface(surface, (z, y, x), inside, chosen, lanes, accessed(dtype, count, number, READ))
             values = np.stack([_byte_at(surface, z, y, x + step) for step in range(size)], 1)
             raw_bytes[chosen] = np.where(inside[:, None], values, 0)
         items = raw_bytes.view(dtype)
@@ -149,10 +173,32 @@ class Textures:
         for surface, chosen, (z, y, x, inside) in self._surfaces(
             handle, shape, coordinates, size, outside, lanes, number
         ):
+            stored = tuple(items[chosen][inside, place] for place in range(len(values)))
+            access = accessed(dtype, len(values), number, WRITE)
+            self._see_surface(surface, (z, y, x), inside, chosen, lanes, access, stored)
             width = surface.data.shape[3]
             for step in range(size):
                 column, byte = divmod(x[inside] + step, width)
                 surface.data[z[inside], y[inside], column, byte] = raw_bytes[chosen][inside, step]
+
+    def _see_surface(
+        self,
+        surface: Surface,
+        where: tuple[I64, I64, I64],
+        inside: Bools,
+        chosen: I64,
+        lanes: Lanes,
+        access: Access,
+        stored: tuple[Array, ...] = (),
+    ) -> None:
+        """Tell the race detector what chosen lanes read or store, inside of a surface."""
+        if self._races is not None and inside.any():
+            z, y, x = (one[inside] for one in where)
+            column, byte = np.divmod(x, surface.data.shape[3])
+            numbers = self._threads.numbers(lanes)[chosen][inside]
+            self._races.in_array(
+                self._device.memory, surface.data, (z, y, column), byte, access, numbers, stored
+            )
 
     def _surfaces(
         self,
@@ -240,11 +286,15 @@ def _split(shape: str, coordinates: list[Array]) -> tuple[I64 | None, list[F64]]
     return layer, places
 
 
-def _linear(texture: Texture, place: F64) -> F64:
+def _linear(texture: Texture, place: F64, seen: sampling.Seen) -> F64:
     """Linear memory: what is outside is 0."""
     width = texture.data.shape[2]
     inside = (place >= 0) & (place < width)
-    values = sampling.texels(texture, texture.data[0, 0, np.where(inside, place, 0).astype(np.int64)])
+    column = np.where(inside, place, 0).astype(np.int64)
+    if seen is not None:
+        zero = np.zeros_like(column)
+        seen(texture.data, zero, zero, column, inside)
+    values = sampling.texels(texture, texture.data[0, 0, column])
     result = np.zeros((len(place), 4))
     result[:, : values.shape[1]] = np.where(inside[:, None], values, 0.0)
     return result
