@@ -653,10 +653,15 @@ def test_a_device_is_described(driver, nvrtc) -> None:
     ("options", "source", "words"),
     [
         (["-DINIT=100"], DRIVER, "shows no device"),
-        (["-DINIT=34"], DRIVER, "CUDA_ERROR_STUB_LIBRARY"),
+        pytest.param(["-DINIT=34"], DRIVER, "CUDA_ERROR_STUB_LIBRARY", marks=pytest.mark.thorough),
         (["-DINIT=(abort(), 0)", "-include", "stdlib.h"], DRIVER, "SIGABRT"),
         ([], "#include <stdlib.h>\n__attribute__((constructor)) static void f(void) { abort(); }", "SIGABRT"),
-        ([], "int cuDriverGetVersion(int *v) { *v = 13000; return 0; }", '"cuInit" not found'),
+        pytest.param(
+            [],
+            "int cuDriverGetVersion(int *v) { *v = 13000; return 0; }",
+            '"cuInit" not found',
+            marks=pytest.mark.thorough,
+        ),
     ],
 )
 def test_a_driver_that_fails(driver, options: list[str], source: str, words: str) -> None:

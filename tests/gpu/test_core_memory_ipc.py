@@ -226,7 +226,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("kind", ["device", "pinned"])
+@pytest.mark.parametrize("kind", ["device", pytest.param("pinned", marks=pytest.mark.thorough)])
 def test_multiprocessing_sends_buffers_and_events(resource, tmp_path, kind) -> None:
     if kind == "pinned":
         try:

@@ -43,11 +43,12 @@ def _groups() -> list[list[Column]]:
 def test_each_instruction(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
     groups = _groups()[part::8]
     results = []
+    machine = Machine()
+    code = Module(module(groups), machine.memory)
+    scratch = machine.zeros(ROWS, np.uint64)
     for value in ("never", "always"):
         monkeypatch.setattr(settings.current, "machine_code", value)
-        machine = Machine()
-        code = Module(module(groups), machine.memory)
-        scratch = machine.zeros(ROWS, np.uint64)
+        scratch.set(np.zeros(ROWS, np.uint64))
         for number, columns in enumerate(groups):
             out = machine.zeros((len(columns), ROWS), np.uint64)
             given = [machine.array(operand(kind, i)[:ROWS]) for i, kind in enumerate(columns[0].operands)]

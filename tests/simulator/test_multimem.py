@@ -126,7 +126,7 @@ def encoded(values: Any, kind: str) -> Any:
     return values.astype(TYPES[name].code).view(np.uint8)
 
 
-@pytest.mark.parametrize("devices", [2, 4])
+@pytest.mark.parametrize("devices", [2, pytest.param(4, marks=pytest.mark.thorough)])
 @pytest.mark.parametrize("number", range(len(FORMS)), ids=[one for one, _ in FORMS])
 def test_every_form(machine: Machine, number: int, devices: int) -> None:
     opcode, since = FORMS[number]
