@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cudapy.simulator.engine import settings
 from cudapy.simulator.engine.arithmetic.double import fma64
 from cudapy.simulator.engine.arithmetic.floating import fma32
 from cudapy.simulator.engine.compile import function
@@ -163,6 +164,7 @@ def test_accesses_near_each_other(blocks: int, last: int, monkeypatch: pytest.Mo
     """At distances before and behind an address, of all threads and of some; where the addresses wrap, and
     there alone, each access is looked at by itself.
     """
+    monkeypatch.setattr(settings.current, "machine_code", "never")
     machine, alone = Machine(), []
     one_by_one = SharedMemory.at
 
@@ -329,6 +331,7 @@ again:
 @pytest.mark.parametrize("steps", [1, 2, 5])
 def test_addresses_with_a_common_offset(steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether they lie side by side is seen once for each offset; one is added to another array, too."""
+    monkeypatch.setattr(settings.current, "machine_code", "never")
     seen = []
     is_row = GlobalMemory._is_row
 

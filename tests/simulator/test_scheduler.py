@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cudapy.simulator.engine import settings
 from cudapy.simulator.engine.run.groups import Groups, Key
 from cudapy.simulator.engine.run.scheduler import Scheduler, _merged
 
@@ -69,6 +70,7 @@ def run_parted(steps: int) -> None:
 
 
 def test_a_group_goes_on_while_it_is_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings.current, "machine_code", "never")
     chosen = []
     choose = Scheduler._choose
 
