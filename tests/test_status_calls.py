@@ -238,6 +238,39 @@ def test_what_goes_into_an_owner_may_be_in_a_slot(library: Library) -> None:
     assert make(of)[:3] == ("failed", FAILED, of)  # type: ignore[index]
 
 
+def test_an_owner_may_be_inside_another(library: Library) -> None:
+    """Both have the handle, the outer one its number, and what goes into a slot. No reference is lost."""
+    left: list[int] = []
+
+    class Inner(Owner):
+        __slots__ = ()
+
+        def __del__(self) -> None:
+            if hasattr(self, "owed"):
+                left.append(self.owed.value)
+
+    def make(number: object, note: object) -> object:
+        return "left"
+
+    state = object()
+    inner = Inner()
+    inner.state = state
+    makes = calls.Makes(inner, Text, ("owed",), "address", owner(state=state), "owed", "handle")
+    calls.give_lane(make, library.writer, [(1, calls.UNSIGNED), (0, calls.Goes("note"))], told, makes=makes)
+    before = sys.getrefcount(state), sys.getrefcount(library)
+    for _ in range(50):
+        made: Any = make(3, library)
+        assert type(made) is Owner and type(made.owed) is Inner
+        assert made.handle is made.owed.owed and made.handle.value == made.address == 0x1003
+        assert made.note is library and made.state is made.owed.state is state
+        assert not hasattr(made.owed, "note")
+    del made
+    assert left == [0x1003] * 50
+    library.status = FAILED
+    assert make(1, library) == ("failed", FAILED, 1, library) and left[50:] == [0]
+    assert (sys.getrefcount(state), sys.getrefcount(library)) == before
+
+
 def test_a_word_is_asked_for_first(library: Library) -> None:
     """What fills it is called each time; if it fails, or the word is another one, C is not called."""
 

@@ -76,6 +76,7 @@ FUNCTION = (
     "only", "room", "first", "failed", "sized", "second", "returned", "guards", "asked", "expected",
     "required",
     "state_at", "state", "gone_at", "copied", "copy_size", "handle_at", "also_at", "number_at",
+    "wrapper", "wrapper_size", "owner_at", "same_at",
 )  # fmt: skip
 """The words of a function's table.
 
@@ -98,6 +99,8 @@ is 0; the C function releases what it owned; its handle is 0 afterwards. The res
 nothing is to be gone and the owner has that state.
 copied: an object of which the result is a copy, of copy_size bytes; at handle_at, also_at and number_at it
 gets the handle that C fills, the same one again, and its number, each unless that is 0.
+wrapper: 0, or an object of which the result is a copy instead, of wrapper_size bytes. At owner_at it gets the
+other copy, at same_at the same handle, and the number is its own.
 """
 
 
@@ -128,31 +131,52 @@ def released(cls: type, required: Mapping[str, object], state: object, gone: str
 
 
 class Copied(NamedTuple):
-    """What the result is a copy of, and where in that go the handle that C fills, and its number."""
+    """What the result is a copy of, and where in that go the handle that C fills, and its number.
+
+    wrapper: what it is a copy of instead, and where in that go the owner of the handle, and the handle.
+    """
 
     template: int
     size: int
     handle_at: int
     also_at: int
     number_at: int
+    wrapper: int = 0
+    wrapper_size: int = 0
+    owner_at: int = 0
+    same_at: int = 0
 
 
 NOTHING_COPIED = Copied(0, 0, 0, 0, 0)
 
 
-def copied(template: object, slots: Sequence[str], number: str) -> Copied:
-    """What is to be known of a template that nothing refers to weakly, whose class has `__slots__` alone."""
-    cls = type(template)
-    if cls.__dictoffset__ or cls.__itemsize__:
-        raise TypeError(f"a {cls.__name__} has more than slots")
+def copied(
+    template: object,
+    slots: Sequence[str],
+    number: str,
+    wrapper: object = None,
+    owner: str = "",
+    same: str = "",
+) -> Copied:
+    """What is to be known of templates without weak references, whose classes have `__slots__` alone."""
+    cls, outer = type(template), type(template if wrapper is None else wrapper)
+    for each in (cls, outer):
+        if each.__dictoffset__ or each.__itemsize__:
+            raise TypeError(f"a {each.__name__} has more than slots")
     first, *more = [slot_at(cls, slot) for slot in slots]
     return Copied(
         immortal(template),
         cls.__basicsize__,
         first,
         more[0] if more else 0,
-        slot_at(cls, number) if number else 0,
+        slot_at(outer, number) if number else 0,
+        *_wrapped(wrapper, owner, same),
     )
+
+
+def _wrapped(wrapper: object, owner: str, same: str) -> tuple[int, ...]:
+    cls = type(wrapper)
+    return (immortal(wrapper), cls.__basicsize__, slot_at(cls, owner), slot_at(cls, same)) if wrapper else ()
 
 
 ARGUMENT = ("kind", "class", "limit", "slot", "inside", "size", "place", "step", "width", "less")

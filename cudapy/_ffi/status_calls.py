@@ -151,12 +151,17 @@ class Makes(NamedTuple):
     template: an object whose class has `__slots__` alone, and nothing in those that are named here; no
         weak reference to it may be made.
     number: the slot that gets the handle's number, "" for none.
+    wrapper: another template, of which the call makes a copy as well, and returns it: in the slot `owner` it
+        has the first one, in `same` the handle, and the number is its own.
     """
 
     template: object
     handle: type
     slots: tuple[str, ...]
     number: str = ""
+    wrapper: object = None
+    owner: str = ""
+    same: str = ""
 
 
 class Releases(NamedTuple):
@@ -213,7 +218,7 @@ def give_lane(
             return _nothing
         then = called[0]
         lanes.immortal(second)
-    cls = None if makes is None else type(makes.template)
+    cls = None if makes is None else type(makes.template if makes.wrapper is None else makes.wrapper)
     if optional and made.entry.passes_all:
         takes = [*takes, *[(0, Same(None))] * optional]
     results = [] if gives is None else [result(*gives)]
@@ -232,7 +237,7 @@ def give_lane(
             asks = function_at[0], _EXPECTED
         if makes is not None:
             results = [result(0, "handle 8", makes.handle)]
-            copied = lanes.copied(makes.template, makes.slots, makes.number)
+            copied = lanes.copied(makes.template, makes.slots, *makes[3:])
         guards = [length_at(container) for container in empty]
         for container in empty:
             lanes.immortal(container)

@@ -290,6 +290,6 @@ def test_a_stream_is_given_back_once_though_its_owner_is_never_seen(monkeypatch:
         before = w.alive()
         monkeypatch.setattr(stream, "_created", interrupt)
         with pytest.raises(KeyboardInterrupt):
-            w.device.create_stream()
+            w.device.create_stream(options=stream.StreamOptions())  # with options, it is a step of Python
         monkeypatch.setattr(stream, "_created", made)
         assert not w.leak(before) and reports == []

@@ -25,7 +25,8 @@ from ..memory.host_arrays import contiguous
 from ..memory.legacy import SynchronousMemoryResource
 from ..memory.resource import MemoryResource
 from ..ownership.deferred import deferred
-from ..streams.event import Event, give_lane_of_default
+from ..streams import event, stream
+from ..streams.event import Event
 from ..streams.event_options import EventOptions
 from ..streams.stream import IsStreamType, Stream, StreamOptions, default_stream
 from ..streams.waiting import wait
@@ -511,7 +512,8 @@ def _give_lanes() -> None:
     give_lane(new, c_function("cuCtxGetDevice"), [(0, Same(Device))], not_told, gives=gives, optional=1)
     give_lane(Device.set_current, c_function("cuCtxSetCurrent"), [(0, current)], not_set, optional=1)
     number = Goes("_context", InSlot(Device, "_number", int))
-    give_lane_of_default(Device.create_event, current, number)
+    event.give_lane_of_default(Device.create_event, current, number)
+    stream.give_lane_of_default(Device.create_stream, current, number)
 
 
 def _current_ordinal() -> int:

@@ -10,7 +10,7 @@ from ... import driver
 from ..._ffi.handles import maker
 from ..._ffi.integers import exact_int
 from ..._ffi.shown import type_name
-from ..._ffi.status_calls import SIGNED, UNSIGNED, InSlot, Makes, give_lane
+from ..._ffi.status_calls import SIGNED, UNSIGNED, Asked, Constant, Goes, InSlot, Makes, give_lane
 from ..._process import environment
 from ...driver import CUevent, CUstream, CUstream_flags, checked
 from ..closable import Closable
@@ -74,7 +74,7 @@ class Stream(Closable):
     __slots__ = ("_address", "_context", "_handle", "_owner", "_twin")
     _address: int  # the handle's number; that of all closed streams is CLOSED
     _context: int  # 0: ask the driver
-    _handle: CUstream
+    _handle: CUstream  # that of the ownership: 0 once the stream is destroyed
     _owner: object  # whoever has the stream, kept alive
     _twin: Stream | None
 
@@ -105,9 +105,7 @@ class Stream(Closable):
         ownership = _created(flags, priority)
         if green:
             ownership.how = Release(green, _destroy)
-        handle = _null()
-        handle.value = ownership._owed.value
-        return Stream._of(handle, green or context, ownership)
+        return Stream._of(ownership._owed, green or context, ownership)
 
     @staticmethod
     def _of(
@@ -174,14 +172,13 @@ class Stream(Closable):
         Work that is already queued still runs. Using a closed stream raises RuntimeError; closing it
         again, or closing a default stream, does nothing.
         """
-        if self._address in DEFAULT_ADDRESSES:
+        if 0 <= self._address <= 2:  # DEFAULT_ADDRESSES
             return
         try:
             del self._handle
         except AttributeError:
             return
-        self._address = CLOSED
-        self._context = 0
+        self._address, self._context = CLOSED, 0
         self._ownership = self._owner = self._twin = None
 
     @property
@@ -189,10 +186,11 @@ class Stream(Closable):
         """The CUstream, null once it is closed. Whoever has it may capture the stream, which core looks for
         from now on.
         """
+        handle: CUstream = _null()
         try:
-            handle = self._handle
+            handle.value = self._handle.value  # not what becomes 0, which is the default stream
         except RuntimeError:
-            return CUstream()
+            return handle
         captures.mark_shared()
         return handle
 
@@ -334,6 +332,20 @@ def _created(flags: int, priority: int) -> Prerequisite:
     return ownership
 
 
+def _slots() -> dict[str, Any]:
+    """What the owner of a stream has as long as nothing is done with it but to destroy it at the end."""
+    global _destroys
+    if _destroys is None:
+        _destroys = status_function("cuStreamDestroy_v2", CUstream)
+    return {"_quick": _destroys, "_argument": None, "_spare": None}
+
+
+@cache
+def _template() -> Prerequisite:
+    owner: Prerequisite = template(Prerequisite, is_shared=False, how=_RELEASE, **_slots())
+    return owner
+
+
 def _not_created(status: int, flags: int, priority: int) -> None:
     arguments = {"flags": flags, "priority": priority}
     raise driver.libcuda.error("cuStreamCreateWithPriority", driver.CUresult(status), arguments)
@@ -341,15 +353,39 @@ def _not_created(status: int, flags: int, priority: int) -> None:
 
 def _give_lanes() -> None:
     """Have streams made and destroyed without a step of Python, where that is possible."""
-    global _creates, _destroys
+    global _creates
     symbol, destroy = "cuStreamCreateWithPriority", "cuStreamDestroy_v2"
-    _destroys = status_function(destroy, CUstream)
     _creates = filling_function(symbol, CUstream, UNSIGNED, SIGNED)
-    slots = {"_quick": _destroys, "_argument": None, "_spare": None}
-    makes = Makes(template(Prerequisite, is_shared=False, how=_RELEASE, **slots), CUstream, ("_owed",))
+    slots = _slots()
+    makes = Makes(_template(), CUstream, ("_owed",))
     give_lane(_created, c_function(symbol), [(1, UNSIGNED), (2, SIGNED)], _not_created, makes=makes)
     owed, may_be_active = [InSlot(Prerequisite, "_owed", CUstream)], [captures.may_be_active]
     give_release_lane(Prerequisite.__del__, c_function(destroy), owed, slots, empty=may_be_active)
+
+
+def give_lane_of_default(function: Any, current: InSlot, context: Goes) -> None:
+    """Have a method that creates a stream without options do so without a step of Python, where possible.
+
+    current: the handle of the context, if that is the current one; context: what goes into the stream of it.
+    """
+
+    def not_made(status: int, *_: object) -> None:
+        _not_created(status, _NON_BLOCKING, 0)
+
+    stream = _object(Stream)
+    stream._owner = stream._twin = None
+    makes = Makes(_template(), CUstream, ("_owed",), "_address", stream, "_ownership", "_handle")
+    takes = (1, Constant(_NON_BLOCKING, more=True)), (2, Constant(0, more=True)), (0, context)
+    give_lane(
+        function,
+        c_function("cuStreamCreateWithPriority"),
+        takes,
+        not_made,
+        makes=makes,
+        asked=Asked(c_function("cuCtxGetCurrent"), current),
+        empty=[_after_capture, green_contexts],
+        optional=2,
+    )
 
 
 def _destroy(handle: CUstream) -> None:
