@@ -34,7 +34,8 @@ def run(*arguments: str, cwd: Path = FOLDER, **variables: str) -> subprocess.Com
 
 @pytest.mark.parametrize("devices", [1, 2])
 def test_semantics(devices: int) -> None:
-    done = run("--devices", str(devices), str(FOLDER / "others" / "torch_semantics.py"))
+    """Also that none of it is a race between streams."""
+    done = run("--devices", str(devices), "--check", "races", str(FOLDER / "others" / "torch_semantics.py"))
     assert done.returncode == 0, done.stderr[-3000:]
 
 

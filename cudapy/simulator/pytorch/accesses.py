@@ -14,6 +14,7 @@ import torch
 
 from ..calling import call_site
 from ..memory.stream_races import computed
+from ..streams.stream import Stream
 from .tensors import each_tensor
 
 PICKED = (
@@ -38,6 +39,15 @@ class Accesses:
     def write(self, values: Iterable[Any]) -> None:
         """It writes these tensors as well, such as its results."""
         each_tensor(values, self._written.append)
+
+    def submit(self, stream: Stream, source: Stream | None) -> None:
+        """They are those of a work of a stream. source: in which it is between two works of `stream`."""
+        if source is None:
+            stream.submit(self.enter, soon=True)
+        else:
+            ready = stream.submit(None, soon=True)
+            done = source.submit(self.enter, [ready], soon=True)
+            stream.submit(None, [done], soon=True)
 
     def enter(self) -> None:
         """They are those of the work that this thread does."""

@@ -16,6 +16,7 @@ from torch.utils._pytree import tree_map
 
 from ..calling import add_framework
 from ..streams.order import may_race
+from ..streams.stream import Stream
 from . import layouts
 from .accesses import Accesses
 from .distributions import DISTRIBUTIONS
@@ -144,6 +145,7 @@ class Operator:
             stream = await_turn(device.index)
             if stream.capture is not None:
                 return self._capture(stream, device, args, kwargs)
+        source = self._source(args, device)
         if any(isinstance(args[place], NUMBERS) for place in self._tensors_at if place < len(args)):
             compute = self._any_overload  # a number in the place of a tensor: one of them takes that
         views = Views(self._name, mark)
@@ -161,7 +163,7 @@ class Operator:
         if may_race():
             accesses = self._accesses(args, kwargs)
             accesses.write([result])
-            stream.submit(accesses.enter, soon=True)
+            accesses.submit(stream, source)
             if self._waits or self._is_blocking_copy(args, kwargs):
                 await_value(device.index)
         return result
@@ -169,6 +171,12 @@ class Operator:
     def _accesses(self, args: Any, kwargs: Any) -> Accesses:
         read = read_by(self._name, self._written, args, kwargs)
         return Accesses(self._name, args, read, self._written_in(args, kwargs))
+
+    def _source(self, args: Any, device: Any) -> Stream | None:
+        """For a copy from another device: the stream there in which it runs, which has been waited for."""
+        if self._name != "copy_" or not args[1].is_cuda or args[1].device == device:
+            return None
+        return await_turn(args[1].device.index)
 
     def _is_blocking_copy(self, args: Any, kwargs: Any) -> bool:
         """Whether it is a copy from or to the host that the program waits for."""

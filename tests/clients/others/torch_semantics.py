@@ -30,6 +30,7 @@ def streams() -> None:
     slow = torch.cuda._compile_kernel(SPIN, "slow")
     data = torch.zeros(32, device="cuda")
     one, other = torch.cuda.Stream(), torch.cuda.Stream()
+    torch.cuda.synchronize()
     with torch.cuda.stream(one):
         slow((1, 1, 1), (32, 1, 1), (data, 3.0, 200), stream=one)
         event = one.record_event()
@@ -159,6 +160,11 @@ def devices() -> None:
     last = torch.device("cuda", torch.cuda.device_count() - 1)
     there = torch.ones(3, device=last) * 2
     assert there.device == last and there.to("cuda:0").sum() == 6
+    with torch.cuda.device(last):
+        slow = torch.cuda._compile_kernel(SPIN, "slow")
+        data = torch.zeros(32, device=last)
+        slow((1, 1, 1), (32, 1, 1), (data, 3.0, 200))
+    assert data.to("cuda:0").sum() == 96  # the copy waits for the other device
     assert "cuda:0 and cpu" in raised(torch.add, torch.ones(3, device="cuda"), torch.ones(3))
     if last.index:
         assert "cuda:0 and cuda:1" in raised(torch.add, torch.ones(3, device="cuda"), there)
