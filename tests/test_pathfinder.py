@@ -480,8 +480,8 @@ def planted(tmp_path: Path, build: Build) -> Path:
         target = folder / place
         assert target.is_relative_to(folder)  # an absolute folder would be one of the system's
         target.mkdir(parents=True, exist_ok=True)
-        for name in (row.linux[0].format(major=major) for row in LIBRARIES.values() for major in (12, 13)):
-            shutil.copy(library, target / name)
+        for name in {row.linux[0].format(major=major) for row in LIBRARIES.values() for major in (12, 13)}:
+            (target / name).hardlink_to(library)
     return folder
 
 

@@ -24,7 +24,8 @@ SLOW = {
     *("reduction", "n_body", "launch_latency", "conjugate_gradient_multi_block_cg", "thread_block_cluster"),
     *("matrix_mul", "mandelbrot", "simple_cooperative_groups", "binary_partition_cg"),
     *("cooperative_grid_sync", "simple_p2p", "stream_ordered_allocation_ipc", "graph_memory_nodes"),
-    *("simple_ipc", "train_ranks"),
+    *("simple_ipc", "train_ranks", "saxpy", "transpose", "hs_optical_flow", "iso_fd_modelling"),
+    *("global_to_shmem_async_copy", "scalar_prod", "convolution_separable", "multi_gpu"),
 }
 """Samples that take more than a second, which the second tier runs."""
 
