@@ -8,6 +8,7 @@ lowering.py   rules' expressions, over terms    terms.py      Python's operators
               and functions:  integers.py  floats.py  halves.py  conversions.py
 data.py       moves and parameters
 accesses.py   loads, stores, their checks       atomics.py    the arithmetic of atomics
+streams.py    those of whole vectors            strides.py    which these probably are
 warp_operations.py  shuffles and votes
 library.py    routines that all code shares     layout.py     where threads' registers lie
 processor.py  what this machine can do, and memory for code

@@ -58,6 +58,9 @@ def load(lanes: Lanes, access: MemoryAccess) -> None:
     if access.is_of_parameter:
         data.load_parameter(lanes, access)
         return
+    if lanes.context.stream is not None:
+        lanes.context.stream.load(lanes, access)
+        return
     _require_known(access)
     kind, context = access.kind, lanes.context
     _put_addresses(lanes, access)
@@ -79,6 +82,9 @@ def load(lanes: Lanes, access: MemoryAccess) -> None:
 def store(lanes: Lanes, access: MemoryAccess) -> None:
     if access.is_of_parameter:
         data.store_parameter(lanes, access)
+        return
+    if lanes.context.stream is not None:
+        lanes.context.stream.store(lanes, access)
         return
     _require_known(access)
     context = lanes.context
@@ -130,11 +136,16 @@ def _put_addresses(lanes: Lanes, access: MemoryAccess) -> None:
         lanes.store(addresses, layout.ASKED)
 
 
+def is_known(access: MemoryAccess) -> bool:
+    """Whether there is machine code for a load or store."""
+    if access.space not in _BOUNDS or access.kind.size > 8 or access.order:
+        return False
+    return access.cache in _KNOWN_CACHES
+
+
 def _require_known(access: MemoryAccess) -> None:
     """Raises Unsupported."""
-    if access.space not in _BOUNDS or access.kind.size > 8 or access.order:
-        raise Unsupported
-    if access.cache not in _KNOWN_CACHES:
+    if not is_known(access):
         raise Unsupported
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..assembler.x86_64 import Assembler
     from ..compile.function import FunctionCompiler
     from .accesses import MemoryStep
+    from .streams import Stream
 
 Value = tuple[int, ...]
 """The numbers of the results that a value of eight lanes is: one, or two of four lanes of 64 bits each."""
@@ -45,6 +46,8 @@ class CodeContext(Protocol):
     """The number of the instruction at hand in its function."""
     checks: frozenset[str]
     """What is checked: see `checks`."""
+    stream: Stream | None
+    """What takes the accesses of the stretch at hand."""
 
     def location(self, name: str) -> int:
         """The location of a register."""

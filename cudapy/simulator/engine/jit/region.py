@@ -21,11 +21,13 @@ from ..rounding import round_up
 from ..run.shadow import WIDEST
 from . import layout, vectors
 from .accesses import MemoryStep
-from .lanes import Lanes, Value
+from .lanes import Lanes, Unsupported, Value
 from .layout import NARROW, WIDE
 from .library import routine
 from .lowering import lower
 from .processor import place_code
+from .streams import Stream, may_stream
+from .strides import Strides
 from .workers import Pace
 
 if TYPE_CHECKING:
@@ -106,6 +108,7 @@ class Region:
         self._switches: dict[int, list[int]] = {}
         """The offsets of tables of numbers in PLACE."""
         self._spills: list[int] = []
+        self._pointers: list[int] = []
         self._end = layout.END
         self._gates = {number for number in numbers if blocks[number].gathers}
         """The blocks before which lanes may leave it: warp operations, and loads of undefined bytes."""
@@ -328,6 +331,17 @@ class Region:
             self._spills.append(self._room(VECTOR))
         return self._spills[number]
 
+    def room_for_pointer(self, number: int) -> int:
+        """The offset of one of the places for pointers of streams, one for each lane."""
+        while number >= len(self._pointers):
+            self._pointers.append(self._room(WIDE))
+        return self._pointers[number]
+
+    @cached_property
+    def strides(self) -> Strides:
+        """How far apart the addresses of neighbouring threads probably lie."""
+        return Strides(step for block in self._blocks for step in block.steps)
+
     def _room(self, size: int) -> int:
         offset = self._end
         self._end += size
@@ -351,7 +365,8 @@ class _Writer:
         self._region, self.out, self._block = region, out, block
         self.function, self.checks, self.number = region.function, region.checks, 0
         self.location, self.constant, self.input = region.location, region.constant, region.input
-        self.found, self.room_for_found = region.found, region.room_for_found
+        self.found = region.found
+        self.stream: Stream | None = None
         self._lanes = Lanes(self)
         self._read: set[str] = set()
         self._written: set[str] = set()
@@ -367,6 +382,11 @@ class _Writer:
         """What each step and those behind it read."""
         self._place = 0
         """Of the step at hand."""
+        self._found_at: dict[int, int] = {}
+        """By the place of each access, the offset of what it remembers."""
+        self._kinds = [may_stream(step, region.strides) for step in block.steps]
+        self._count = len(block.steps)
+        """Of steps before the one that ends the block."""
 
     def write(self) -> None:
         block, out = self._block, self.out
@@ -383,29 +403,102 @@ class _Writer:
             out.fetch(RAX, At(RBX, layout.ACTIVE), 4)
             out.count_bits(RAX, RAX)
             out.add_to(At(RBX, self._region.counts_of(block.index)), RAX)
-        ends = None
         self._end_part()
-        for self._place, step in enumerate(block.steps):
+        steps = block.steps
+        ends = steps[-1] if steps and steps[-1].match.rule.ends_block else None
+        self._count = len(steps) - (ends is not None)
+        place, has_ended = 0, False
+        while place < self._count:
+            stop = self._write_stream(place, ends)
+            has_ended = place < stop == self._count
+            if stop == place:
+                stop = self._plain_end(place)
+                self._lower(range(place, stop))
+            place = stop
+        if not has_ended:
+            self._finish(ends)
+        self._region.covers(block.index, self._read, self._written)
+        is_conditional = ends is not None and ends.instruction.guard is not None and block.end != "switch"
+        self._end(is_conditional)
+        self._end_part()
+
+    def _lower(self, places: Iterable[int]) -> None:
+        for self._place in places:
+            step = self._block.steps[self._place]
             self._instructions.append(step.instruction)
-            if step.match.rule.ends_block:
-                ends = step
-                break
             self.number = self.function.number(step.instruction)
             lower(self._lanes, step.instruction, step.match)
-            self._end_part()
-        condition = None
-        if block.end == "switch":
-            assert ends is not None
-            self._lanes.put(ends.instruction.operands[0], TYPES["u32"], layout.CONDITION)
-        elif ends is not None:
-            condition = self._lanes.truth(ends.instruction)
-            if condition is not None:
-                self._lanes.store(condition, layout.CONDITION)
-                self._lanes.code.bits(condition[0])
-        self._flush(block.live_out)
-        self._region.covers(block.index, self._read, self._written)
-        self._end(condition is not None)
-        self._end_part()
+            if self.stream is None:
+                self._end_part()
+
+    def _plain_end(self, place: int) -> int:
+        """The step behind the next access, from which on a stream may begin."""
+        accesses = (one for one in range(place, self._count) if self._kinds[one] is not None)
+        return next(accesses, self._count - 1) + 1
+
+    def _write_stream(self, start: int, ends: Step | None) -> int:
+        """Write steps as a stream, and as usual for where that does not fit. Returns the step behind them:
+        `start` if there is no access that could be in it.
+        """
+        stop = start
+        while stop < self._count and self._kinds[stop] is not False:
+            stop += 1
+        if True not in self._kinds[start:stop] or not self.checks <= {BOUNDS, COVERAGE}:
+            return start
+        region, out = self._region, self.out
+        plain, before = self._lanes, self._instructions
+        self._lanes = lanes = Lanes(self)
+        self._instructions = []
+        self.stream = stream = Stream(self, region.strides, region.room_for_pointer)
+        for place in range(start, stop):
+            try:
+                self._lower((place,))
+            except Unsupported:
+                self._instructions.pop()
+                stop = place
+                break
+        self.stream = None
+        after, self._lanes, self._instructions = self._instructions, plain, before
+        if not stream.has_any:
+            return start
+        self._flush(self._wanted[start])
+        self._instructions = after
+        general, over = out.new_label(), out.new_label()
+        out.number("cmp", At(RBX, layout.ACTIVE), -1, wide=False)
+        out.jump_if("ne", general)
+        if stream.takes_shared:
+            out.number("cmp", At(RBX, layout.ALIGNED), 1, wide=False)
+            out.jump_if("ne", general)
+        stream.write_checks(lanes, region.spill, general)
+        for is_full in (True, False):
+            if is_full:
+                self._lanes = lanes
+            else:
+                self._lower(range(start, stop))
+            if stop == self._count:
+                self._finish(ends, is_full)
+            else:
+                self._flush(self._wanted[stop], is_full)
+            if is_full:
+                out.jump(over)
+                self._end_part()
+                out.label(general)
+        out.label(over)
+        return stop
+
+    def _finish(self, ends: Step | None, is_full: bool = False) -> None:
+        """What the end of the block depends on, and all that is read behind it."""
+        if ends is not None:
+            self._place = self._count
+            self._instructions.append(ends.instruction)
+            if self._block.end == "switch":
+                self._lanes.put(ends.instruction.operands[0], TYPES["u32"], layout.CONDITION)
+            else:
+                condition = self._lanes.truth(ends.instruction)
+                if condition is not None:
+                    self._lanes.store(condition, layout.CONDITION)
+                    self._lanes.code.bits(condition[0])
+        self._flush(self._block.live_out, is_full)
 
     # What instructions call.
 
@@ -421,6 +514,11 @@ class _Writer:
 
     def leave_before(self) -> str | None:
         return None if self._place else self._region.leave_before(self._block.index)
+
+    def room_for_found(self) -> int:
+        if self._place not in self._found_at:
+            self._found_at[self._place] = self._region.room_for_found()
+        return self._found_at[self._place]
 
     def room_for_site(self, mode: int) -> int:
         self._region.sites.append((self._region.room_for_site(), self.number, mode))
@@ -494,8 +592,11 @@ class _Writer:
         else:
             out.jump(f"block {number}")
 
-    def _flush(self, wanted: Container[str]) -> None:
-        """Put changed registers that somebody wants into their locations, and begin anew."""
+    def _flush(self, wanted: Container[str], is_full: bool = False) -> None:
+        """Put changed registers that somebody wants into their locations, and begin anew.
+
+        is_full: all lanes are active.
+        """
         lanes, region = self._lanes, self._region
         self._read |= lanes.values.keys()
         code = lanes.code
@@ -511,7 +612,7 @@ class _Writer:
             out.append((name, tuple(code.copy(one) for one in value)))
         for name, value in out:
             location = region.location(name)
-            if region.is_shared_by_blocks(name):
+            if not is_full and region.is_shared_by_blocks(name):
                 mask = code.load(layout.MASK)
                 value = lanes.choose(mask, value, lanes.at(location, len(value) == 2))
             lanes.store(value, location)

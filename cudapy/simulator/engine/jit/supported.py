@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ..compile.graph import Step
     from ..ptx.types import Type
     from .accesses import MemoryStep
+    from .streams import Stream
 
 _known: dict[Hashable, bool] = {}
 _MOST_KNOWN = 1 << 14
@@ -107,6 +108,7 @@ class _Anywhere:
 
     number = 0
     found = (0,)
+    stream: Stream | None = None
 
     def __init__(self, function: FunctionCompiler, checks: frozenset[str]) -> None:
         self.function, self.checks, self.out = function, checks, Assembler()

@@ -9,17 +9,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..assembler.x86_64 import RAX, RBX, RCX, RDX, Assembler, At
+from ..assembler.x86_64 import R8, R9, R10, R11, RAX, RBX, RCX, RDI, RDX, RSI, Assembler, At
 from . import layout
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 AVAILABLE = 14
 FIRST_SPARE, SECOND_SPARE = 14, 15
 """For steps that need registers for themselves."""
 _LATE = ("nan64", "settled")
 """Steps that take their operands after they have begun to make their result."""
+_POINTERS = (RSI, RDI, R8, R9, R10, R11)
+"""Registers for the first pointers of `beside` and its like; others are loaded for each use."""
 _ROUNDED = ("vector", "unary", "narrow", "fused")
 """Forms of steps whose results may depend on how the processor rounds."""
 
@@ -34,6 +36,10 @@ class Step(NamedTuple):
     form: str = "vector"
     control: tuple[int, int] | None = None
     """The offsets of the MXCSR that it rounds by, if not to nearest, and of the usual one."""
+    pointer: int | None = None
+    """Where the pointer lies through which it stores; `number` is what is added."""
+    label: str = ""
+    """Where the code goes on if what it takes is not zero."""
 
 
 class Vectors:
@@ -44,6 +50,7 @@ class Vectors:
         self._count = 0
         self._known: dict[object, int] = {}
         self._loaded: set[int] = set()
+        self._of_memory: set[int] = set()
         self.control: tuple[int, int] | None = None
         """The control of arithmetic that is added: see `Step`."""
 
@@ -96,6 +103,27 @@ class Vectors:
         """A number of 4 or 8 bytes at an offset, in every lane."""
         return self._known_or(f"constant{size}", (offset, 0))
 
+    def beside(self, pointer: int, displacement: int, size: int, is_far: bool) -> int:
+        """What eight lanes find beside each other, with `displacement` bytes before it, at the address that
+        lies at `pointer` for each part of a chunk: numbers of 1, 2 or 4 bytes in words, or four of 8.
+
+        is_far: what the next warp finds there is brought into the caches: in a loop, that comes long after
+            this one.
+        """
+        return self._in_memory(f"{'ahead' if is_far else 'beside'}{size}", pointer, displacement)
+
+    def alike(self, pointer: int, displacement: int, size: int) -> int:
+        """The number of 4 or 8 bytes that all lanes of a part find there."""
+        return self._in_memory(f"alike{size}", pointer, displacement)
+
+    def store_beside(self, pointer: int, displacement: int, a: int) -> None:
+        """Store a vector there."""
+        self.steps.append(Step("store", -1, (a,), displacement, "beside", pointer=pointer))
+
+    def depends_on_memory(self, values: Iterable[int]) -> bool:
+        """Whether values were made of what `beside` or `alike` found."""
+        return not self._of_memory.isdisjoint(values)
+
     def store(self, offset: int, a: int, scale: int = 1) -> None:
         self.steps.append(Step("store", -1, (a,), offset, f"store{scale}"))
 
@@ -112,6 +140,22 @@ class Vectors:
         if self.steps:
             _Allocation(self.steps, spill).emit(out)
 
+    def emit_before(
+        self, out: Assembler, spill: Callable[[int], int], kept: dict[int, int], zero: int, label: str
+    ) -> None:
+        """Code that comes before that of all steps and only keeps, at the offset of each, some values' eight
+        lanes of 8 bytes a part, and goes to a label unless `zero` is 0 in all lanes.
+        """
+        steps = [step for step in self.steps if step.result >= 0]
+        steps += [Step("store", -1, (a,), offset, "store2") for offset, a in kept.items()]
+        steps.append(Step("require zero", -1, (zero,), None, "require zero", label=label))
+        _Allocation(steps, spill).emit(out)
+
+    def _in_memory(self, name: str, pointer: int, displacement: int) -> int:
+        result = self._known_or(name, (pointer, displacement))
+        self._of_memory.add(result)
+        return result
+
     def _known_or(self, name: str, place: tuple[int, int]) -> int:
         result = self._known.get((name, place))
         if result is None:
@@ -126,6 +170,8 @@ class Vectors:
             return known
         result = self._known[key] = self._count
         self._count += 1
+        if form != "source" and self.depends_on_memory(operands):
+            self._of_memory.add(result)
         self.steps.append(Step(name, result, operands, number, form, control))
         return result
 
@@ -147,11 +193,15 @@ class _Allocation:
         self._spilled: dict[int, int] = {}
         self._spill_slots: list[int] = []  # those that are free again
         self._spill_count = 0
+        pointers = dict.fromkeys(one for one in map(_pointer, self._steps) if one is not None)
+        self._pointers = dict(zip(pointers, _POINTERS, strict=False))
 
     def emit(self, out: Assembler) -> None:
         start = out.new_label()
         out.set(RCX, 0)
         out.label(start)
+        for pointer, register in self._pointers.items():
+            out.word("mov", register, At(RBX, pointer, RCX, 2))
         for place, step in enumerate(self._steps):
             if step.form != "source":
                 self._step(out, place, step)
@@ -249,6 +299,11 @@ class _Allocation:
             out.shift_word("shr", RDX, 8, wide=False)
             out.shift_word("shl", RAX, 24, wide=False)
             out.word("or", RDX, RAX, wide=False)
+        elif step.form == "require zero":
+            out.unary("ptest", taken[0], taken[0])
+            out.jump_if("nz", step.label)
+        elif step.form == "beside":
+            out.store("movups", self._at(out, step), taken[0])
         else:
             scale = int(step.form[-1])
             assert step.number is not None
@@ -261,17 +316,37 @@ class _Allocation:
             register = self._room(out, held)
             source = self._sources.get(value)
             if source is not None:
-                offset, scale = source.operands
-                if source.name == "load":
-                    out.unary("movups", register, At(RBX, offset, RCX, scale) if scale else At(RBX, offset))
-                else:
-                    name = "broadcastd" if source.name == "constant4" else "broadcastq"
-                    out.unary(name, register, At(RBX, offset))
+                self._load(out, source, register)
             else:
                 out.unary("movups", register, At(RBX, self._spill(self._spilled[value])))
             self._where[value] = register
         held.append(value)
         return register
+
+    def _load(self, out: Assembler, source: Step, register: int) -> None:
+        offset, scale = source.operands
+        if source.name == "load":
+            out.unary("movups", register, At(RBX, offset, RCX, scale) if scale else At(RBX, offset))
+        elif source.name.startswith("constant"):
+            out.unary(_BROADCASTS[source.name[-1]], register, At(RBX, offset))
+        elif source.name.startswith("alike"):
+            out.unary(_BROADCASTS[source.name[-1]], register, self._at(out, source))
+        else:
+            place = self._at(out, source)
+            out.unary(_BESIDE[source.name[-1]], register, place)
+            if source.name.startswith("ahead"):
+                ahead = place.displacement + layout.LANES * int(source.name[-1])
+                out.prefetch(At(place.base, ahead))
+
+    def _at(self, out: Assembler, step: Step) -> At:
+        """Where a step finds, or stores, what lies in the kernel's memory."""
+        pointer, displacement = _pointer(step), step.operands[1] if step.result >= 0 else step.number
+        assert pointer is not None and displacement is not None
+        register = self._pointers.get(pointer)
+        if register is None:
+            register = RAX
+            out.word("mov", register, At(RBX, pointer, RCX, 2))
+        return At(register, displacement)
 
     def _room(self, out: Assembler, held: Sequence[int]) -> int:
         """A register that is free, or made so by a value that is not `held`."""
@@ -309,3 +384,13 @@ def _needed(steps: list[Step]) -> list[Step]:
             if step.form != "source":
                 wanted.update(step.operands)
     return kept[::-1]
+
+
+_BROADCASTS = {"4": "broadcastd", "8": "broadcastq"}
+_BESIDE = {"1": "pmovzxbd", "2": "pmovzxwd", "4": "movups", "8": "movups"}
+
+
+def _pointer(step: Step) -> int | None:
+    """Where the pointer lies that a step needs."""
+    is_of_memory = step.form == "source" and step.name.startswith(("beside", "ahead", "alike"))
+    return step.operands[0] if is_of_memory else step.pointer

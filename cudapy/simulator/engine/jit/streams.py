@@ -1,0 +1,190 @@
+"""Accesses whose lanes lie beside each other, or have one address, without a call for each.
+
+Some steps of a block are a stretch, of which there is code for 32 active lanes: it looks at all addresses
+first, changing nothing, and then computes, loads and stores a part of eight lanes at a time, in registers of
+the processor. Accesses from one pointer, with constants added, are looked at as one. Where the addresses are
+not of that kind, or out of bounds, the usual code runs in its place.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..access import READ, WRITE
+from ..ptx.syntax import Address, Register
+from ..ptx.types import BITS, TYPES
+from . import layout
+from .accesses import is_known
+from .lanes import Unsupported
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..compile.graph import Step
+    from ..instructions.accesses import MemoryAccess
+    from .lanes import CodeContext, Lanes, Value
+    from .strides import Strides
+
+_MEMORY = {"global": "global", "const": "global", "shared": "shared"}
+"""Spaces that do not overlap, and what is known of addresses in them."""
+_BESIDE = 8
+"""Lanes of a part."""
+_BIASED = 63
+"""Shifts the sign of a number of 64 bits to its lowest place."""
+
+
+class _Group:
+    """Accesses from one pointer, whose lanes are `stride` bytes apart."""
+
+    def __init__(self, space: str, address: Value, stride: int, found: int, pointer: int) -> None:
+        self.space, self.address, self.stride = space, address, stride
+        self.found = found
+        """The offset of what the first of them remembers."""
+        self.pointer = pointer
+        """The offset where the address of each part's first lane is kept."""
+        self.first = self.end = 0
+        """The bytes that one lane accesses, from the pointer on."""
+        self.alignment = 1
+
+    def covers(self, displacement: int, size: int, alignment: int) -> None:
+        if self.first == self.end:
+            self.first, self.end = displacement, displacement + size
+        self.first, self.end = min(self.first, displacement), max(self.end, displacement + size)
+        self.alignment = max(self.alignment, alignment)
+
+
+class Stream:
+    """The accesses of a stretch."""
+
+    def __init__(self, context: CodeContext, strides: Strides, room: Callable[[int], int]) -> None:
+        self._context, self._strides, self._room = context, strides, room
+        self._groups: dict[tuple[str, Value, int], _Group] = {}
+        self._modes: dict[str, set[int]] = {}
+        """What was done with memory of each kind."""
+
+    @property
+    def has_any(self) -> bool:
+        """Whether there is an access yet."""
+        return bool(self._groups)
+
+    @property
+    def takes_shared(self) -> bool:
+        """Whether shared memory is accessed."""
+        return any(group.space == "shared" for group in self._groups.values())
+
+    def load(self, lanes: Lanes, access: MemoryAccess) -> None:
+        """Raises Unsupported where the access cannot be part of this stretch."""
+        kind, stride = access.kind, self._stride(access)
+        pointer, displacement = self._pointer(lanes, access, stride)
+        code, is_far = lanes.code, access.space != "shared"
+        bits = TYPES[BITS[kind.size]] if kind.kind == "f" else kind
+        for number, item in enumerate(access.items):
+            place = displacement + number * kind.size
+            halves = (0, 32) if kind.size == 8 else (0,)
+            value = tuple(
+                code.beside(pointer, place + half, kind.size, is_far)
+                if stride
+                else code.alike(pointer, place, kind.size)
+                for half in halves
+            )
+            lanes.write(item, value, bits)
+
+    def store(self, lanes: Lanes, access: MemoryAccess) -> None:
+        """Raises Unsupported where the access cannot be part of this stretch."""
+        kind, stride = access.kind, self._stride(access)
+        bits = TYPES[BITS[kind.size]] if isinstance(access.items[0], Register) else kind
+        value = lanes.read(access.items[0], bits)
+        pointer, displacement = self._pointer(lanes, access, stride)
+        for number, part in enumerate(value):
+            lanes.code.store_beside(pointer, displacement + 32 * number, part)
+
+    def write_checks(self, lanes: Lanes, spill: Callable[[int], int], other: str) -> None:
+        """Write the code that looks at the addresses, and goes to `other` where they are not good."""
+        code, kept, bad = lanes.code, {}, None
+        for group in self._groups.values():
+            wrong, kept[group.pointer] = self._check(lanes, group)
+            bad = wrong if bad is None else code.op("por", bad, wrong)
+        assert bad is not None
+        code.emit_before(self._context.out, spill, kept, bad, other)
+
+    # Inside.
+
+    def _stride(self, access: MemoryAccess) -> int:
+        """The bytes from lane to lane. Raises Unsupported."""
+        stride = probable_stride(access, self._strides)
+        if stride is None:
+            raise Unsupported
+        return stride
+
+    def _pointer(self, lanes: Lanes, access: MemoryAccess, stride: int) -> tuple[int, int]:
+        """Where the pointer of an access lies, and what is added to it."""
+        space, modes = _MEMORY[access.space], self._modes.get(_MEMORY[access.space], set())
+        if WRITE in modes or (access.mode == WRITE and modes):
+            raise Unsupported  # lanes of one part would not see what those of another did
+        operand, displacement = access.address, 0
+        if isinstance(operand, Address) and isinstance(operand.base, Register):
+            operand, displacement = Address(operand.base, 0), operand.offset
+        address = lanes.address(operand)
+        if displacement % access.kind.size or lanes.code.depends_on_memory(address):
+            raise Unsupported
+        key = space, address, stride
+        group = self._groups.get(key)
+        if group is None:
+            pointer = self._room(len(self._groups))
+            group = self._groups[key] = _Group(*key, self._context.room_for_found(), pointer)
+        size = access.kind.size * len(access.items)
+        group.covers(displacement, size, size)
+        self._modes.setdefault(space, set()).add(access.mode)
+        return group.pointer, displacement
+
+    def _check(self, lanes: Lanes, group: _Group) -> tuple[int, int]:
+        """What is 0 where a part's addresses are good, and what is to be kept: the first lanes' addresses."""
+        code, (low, high) = lanes.code, group.address
+        first = code.unary("broadcastq", low)
+        expected: Value = first, first
+        if group.stride:
+            steps = layout.STEPS + (group.stride.bit_length() - 1) * layout.WIDE
+            expected = tuple(code.op("paddq", first, code.load(steps + 32 * half, 0)) for half in (0, 1))
+        bad = code.op("por", code.op("pxor", low, expected[0]), code.op("pxor", high, expected[1]))
+        span = group.end - group.first + (_BESIDE - 1) * group.stride
+        start, size = code.constant(group.found, 8), code.constant(group.found + 8, 8)
+        if group.space == "shared":
+            offset, size = first, code.constant(layout.SHARED_SIZE, 8)
+        else:
+            offset = code.op("psubq", first, start)
+        if group.first:
+            offset = code.op("paddq", offset, *lanes.constant(group.first, 8)[:1])
+        left = code.op("psubq", code.op("psubq", size, *lanes.constant(span, 8)[:1]), offset)
+        bad = code.op("por", bad, code.shift("psrlq", code.op("por", offset, left), _BIASED))
+        if group.alignment > 1:
+            bad = code.op("por", bad, code.op("pand", first, *lanes.constant(group.alignment - 1, 8)[:1]))
+        if group.space == "shared":
+            low = code.op("paddq", low, code.load(layout.SHARED_BASE, 2))
+        return bad, low
+
+
+def probable_stride(access: MemoryAccess, strides: Strides) -> int | None:
+    """The bytes between neighbouring lanes of an access, if it may be part of a stream: 0 of a load, or those
+    of its one item.
+    """
+    if access.is_of_parameter or access.operation or access.space not in _MEMORY or not is_known(access):
+        return None
+    stride, size, is_load = strides.of(access.address), access.kind.size, access.mode == READ
+    if stride == 0:
+        return 0 if is_load and size >= 4 else None
+    return stride if stride == size and len(access.items) == 1 and (is_load or size >= 4) else None
+
+
+def may_stream(step: Step, strides: Strides) -> bool | None:
+    """Whether an instruction is an access that may be part of a stream; None: it accesses no memory, and is
+    part of any stretch.
+    """
+    rule, instruction = step.match.rule, step.instruction
+    if rule.expression or rule.effect in ("nothing", "move"):
+        return False if rule.has_effect else None
+    if rule.effect not in ("load", "store"):
+        return False
+    access = rule.description(instruction, step.match.groups)
+    if access.is_of_parameter:
+        return None
+    return instruction.guard is None and probable_stride(access, strides) is not None
