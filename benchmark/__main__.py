@@ -154,8 +154,8 @@ def tell(whole: Document, chosen: argparse.Namespace) -> None:
 def draw(whole: Document, chosen: argparse.Namespace) -> None:
     """Draw what was asked for. NothingToDraw if it was not measured."""
     if chosen.picture:
-        drawn = picture.draw(chosen.picture, whole)
-        print(f"\ndrawn in {' and '.join(map(str, drawn))}")
+        picture.draw(chosen.picture, whole)
+        print(f"\ndrawn in {chosen.picture}")
     if chosen.application:
         application.draw(chosen.application, whole)
         print(f"\n{application.table(whole)}\n\ndrawn in {chosen.application}")

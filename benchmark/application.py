@@ -16,6 +16,7 @@ from turns.document import Document
 from turns.record import Record
 from turns.rounds import Program
 
+from . import charts
 from .measured import CUDAPY
 from .picture import NothingToDraw
 
@@ -97,12 +98,7 @@ def draw(path: Path, document: Document) -> None:
     NothingToDraw as `rows`, ImportError without matplotlib.
     """
     found = rows(document)
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    pyplot.rcParams |= {"svg.hashsalt": "cudapy", "svg.fonttype": "none"}
+    pyplot = charts.begin()
     present = [who for who in BARS if who in found[WHOLE].times]
     figure, axes = pyplot.subplots(figsize=(10, 1.6 + 0.5 * len(present)), layout="constrained")
     lefts = [0.0] * len(present)
@@ -111,12 +107,11 @@ def draw(path: Path, document: Document) -> None:
         bars = axes.barh(present, widths, left=lefts, label=phase, height=0.7)
         longest = max(median(found[WHOLE].times[who]) for who in present) * 1e3
         labels = [f"{width:.0f}" if width > longest / 25 else "" for width in widths]
-        axes.bar_label(bars, labels, label_type="center", fontsize="small")
+        axes.bar_label(bars, labels, label_type="center", fontsize="small", color="black")
         lefts = [left + width for left, width in zip(lefts, widths, strict=True)]
     axes.invert_yaxis()
     axes.set_xlabel("milliseconds, medians")
     where = document.machine.get("CPU" if found[WHOLE].group == SIMULATED else "GPU", "")
     axes.set_title(f"SAXPY from start to exit: {found[WHOLE].group}, {where}")
     figure.legend(loc="outside lower center", ncols=len(PHASES), fontsize="small")
-    figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
-    pyplot.close(figure)
+    charts.save(figure, path)

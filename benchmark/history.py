@@ -10,6 +10,7 @@ from typing import Any
 
 from turns.comparison import Baseline
 
+from . import charts
 from .baselines import RULES
 from .picture import NothingToDraw, colour_of
 
@@ -69,12 +70,7 @@ def draw(path: Path, kept: Sequence[Baseline]) -> None:
     order = sorted((group for group in panels if panels[group]), key=lambda group: -change(panels[group]))
     if not order:
         raise NothingToDraw("there are no baselines to draw: --save NAME makes one")
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    pyplot.rcParams |= {"svg.hashsalt": "cudapy", "svg.fonttype": "none"}
+    pyplot = charts.begin()
     names = commits(kept)
     machines = list(dict.fromkeys(map(_machine, kept)))
     count = -(-len(order) // COLUMNS)
@@ -89,15 +85,14 @@ def draw(path: Path, kept: Sequence[Baseline]) -> None:
         axes.set_xticks(range(len(names)), names, rotation=30, ha="right", fontsize="small")
         axes.set_xlim(-0.5, len(names) - 0.5)
     _legend(figure, all_axes.flat[0], panels, machines)
-    figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
-    pyplot.close(figure)
+    charts.save(figure, path)
 
 
 def _panel(axes: Any, lines: Mapping[tuple[str, str], Sequence[Point]], machines: Sequence[str]) -> None:
     """A line for each rival on each machine: the means, and a band from the lowest to the highest process."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
-    axes.axhline(1, color="black", linewidth=0.6)
+    axes.axhline(1, color=charts.TEXT, linewidth=0.6)
     for (machine, rival), points in lines.items():
         places, middles, lows, highs = zip(*points, strict=True)
         style = STYLES[machines.index(machine) % len(STYLES)]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from turns.document import Document
 from turns.record import Record
 from turns.rounds import spread
 
+from . import charts
 from .labels import ORDER
 from .measured import CUDAPY
 
@@ -30,27 +30,21 @@ COLOURS = {
 }
 """Of each contender: to be told apart on white and on black."""
 OTHER = "#6e7681"
-DARK = {"text": "#d0d0d0", "grid": "#606060"}
-LIGHT = {"text": "#202020", "grid": "#b0b0b0"}
 
 
 class NothingToDraw(ValueError):
     """What a picture shows was not measured."""
 
 
-def draw(path: Path, document: Document) -> list[Path]:
-    """Draw the launches of `document`, on white into `path`, and for dark pages beside it; both paths.
+def draw(path: Path, document: Document) -> None:
+    """Draw the launches of `document` into a PNG or SVG, by the name of the file.
 
-    path: a PNG or SVG by its name; "-dark" is added to that of the second one. NothingToDraw if no launch
-    was measured, ImportError without matplotlib.
+    NothingToDraw if no launch was measured, ImportError without matplotlib.
     """
     records = launches(document)
     if not records:
         raise NothingToDraw(f"nothing to draw was measured: {' or '.join(GROUPS)}")
-    dark = path.with_stem(f"{path.stem}-dark")
-    for target, colours in ((path, LIGHT), (dark, DARK)):
-        _draw(target, document, records, colours)
-    return [path, dark]
+    _draw(path, document, records)
 
 
 def launches(document: Document) -> list[Record]:
@@ -63,47 +57,34 @@ def launches(document: Document) -> list[Record]:
     return []
 
 
-def _draw(path: Path, document: Document, records: Sequence[Record], colours: Mapping[str, str]) -> None:
+def _draw(path: Path, document: Document, records: Sequence[Record]) -> None:
     """A row for each form, a dot for each contender: the median, and a line for the middle half."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
+    pyplot = charts.begin()
     from matplotlib.ticker import LogLocator, NullFormatter
 
-    settings: Any = {
-        "svg.hashsalt": "cudapy",
-        "svg.fonttype": "none",
-        **dict.fromkeys(("text.color", "axes.labelcolor", "xtick.color", "ytick.color"), colours["text"]),
-        "axes.edgecolor": colours["grid"],
-        "grid.color": colours["grid"],
-    }
-    with matplotlib.rc_context(settings):
-        figure, axes = pyplot.subplots(figsize=(9, 1.6 + 0.42 * len(records)), layout="constrained")
-        shown = [who for who in (CUDAPY, *ORDER) if any(who in record.times for record in records)]
-        for y, record in enumerate(records):
-            for who in reversed(shown):
-                if who in record.times:
-                    low, middle, high = (1e6 * t for t in spread(record.times[who]))
-                    axes.plot([low, high], [y, y], color=colour_of(who), linewidth=3, alpha=0.5)
-                    size = 9 if who == CUDAPY else 6
-                    axes.plot(middle, y, "o", color=colour_of(who), markersize=size)
-        for who in shown:
-            axes.plot([], [], "o", color=colour_of(who), label=who)
-        axes.set_yticks(range(len(records)), [_label(record) for record in records])
-        axes.invert_yaxis()
-        axes.set_xscale("log")
-        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        axes.xaxis.set_major_formatter("{x:g}")
-        axes.xaxis.set_minor_formatter(NullFormatter())
-        axes.grid(axis="x", alpha=0.4)
-        axes.set_frame_on(False)
-        axes.set_xlabel("microseconds of the host for one launch, logarithmic")
-        figure.suptitle(f"Launches of a kernel of five arguments, {_where(document)}", fontsize="medium")
-        figure.legend(loc="outside lower center", ncols=5, frameon=False, fontsize="small")
-        metadata = {"Date": None} if path.suffix == ".svg" else None
-        figure.savefig(path, metadata=metadata, transparent=colours is DARK)
-        pyplot.close(figure)
+    figure, axes = pyplot.subplots(figsize=(9, 1.6 + 0.42 * len(records)), layout="constrained")
+    shown = [who for who in (CUDAPY, *ORDER) if any(who in record.times for record in records)]
+    for y, record in enumerate(records):
+        for who in reversed(shown):
+            if who in record.times:
+                low, middle, high = (1e6 * t for t in spread(record.times[who]))
+                axes.plot([low, high], [y, y], color=colour_of(who), linewidth=3, alpha=0.5)
+                size = 9 if who == CUDAPY else 6
+                axes.plot(middle, y, "o", color=colour_of(who), markersize=size)
+    for who in shown:
+        axes.plot([], [], "o", color=colour_of(who), label=who)
+    axes.set_yticks(range(len(records)), [_label(record) for record in records])
+    axes.invert_yaxis()
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.grid(axis="x", alpha=0.4)
+    axes.set_frame_on(False)
+    axes.set_xlabel("microseconds of the host for one launch, logarithmic")
+    figure.suptitle(f"Launches of a kernel of five arguments, {_where(document)}", fontsize="medium")
+    figure.legend(loc="outside lower center", ncols=5, frameon=False, fontsize="small")
+    charts.save(figure, path)
 
 
 def colour_of(who: str) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmark import application, baselines, calls, experiments, history, picture
+from benchmark import application, baselines, calls, charts, experiments, history, picture
 from benchmark.__main__ import main
 from benchmark.measured import CUDAPY
 from benchmark.twin import null_libcuda
@@ -135,15 +135,18 @@ def test_history_is_drawn_without_measuring(tmp_path: Path, monkeypatch: pytest.
 
 @pytest.mark.thorough
 def test_launches_are_drawn_for_light_and_dark_pages(tmp_path: Path) -> None:
+    """Each colour of text, lines and background that the picture has is another one on dark pages."""
     pytest.importorskip("matplotlib")
     names = ("5 arguments: core.launch, ints", "64 arguments: core.launch, ints")
     records = [Record("launch", name, {CUDAPY: [1e-6] * 3, "C++": [2e-6] * 3}) for name in names]
-    paths = picture.draw(tmp_path / "launches.svg", Document(MACHINE, records, {}))
-    assert [path.name for path in paths] == ["launches.svg", "launches-dark.svg"]
-    light, dark = (path.read_text() for path in paths)
-    for drawn in (light, dark):
-        assert ">core.launch, ints</text>" in drawn and "64 arguments" not in drawn and ">C++</text>" in drawn
-    assert picture.DARK["text"] in dark and picture.DARK["text"] not in light
+    path = tmp_path / "launches.svg"
+    picture.draw(path, Document(MACHINE, records, {}))
+    style, _, drawn = path.read_text().partition("</style>")
+    assert ">core.launch, ints</text>" in drawn and "64 arguments" not in drawn and ">C++</text>" in drawn
+    used = {*re.findall("(?:fill|stroke): (#[0-9a-f]+)", drawn)}
+    assert used == {*charts.DARK, *(picture.COLOURS[who] for who in (CUDAPY, "C++"))}
+    for light, dark in charts.DARK.items():
+        assert f'[style*="fill: {light}"] {{fill: {dark} !important}}' in style
     with pytest.raises(picture.NothingToDraw, match="nothing to draw was measured"):
         picture.draw(tmp_path / "launches.svg", Document(MACHINE, [], {}))
 
