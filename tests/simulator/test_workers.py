@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -14,11 +16,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cudapy.simulator.engine import coverage, settings
+from cudapy.simulator.engine import coverage, launch, settings
 from cudapy.simulator.engine.fault import Fault
 from cudapy.simulator.engine.idle_threads import IdleThreads
 from cudapy.simulator.engine.jit import layout, processor, run
 from cudapy.simulator.engine.jit.workers import Pace, side_by_side, split
+from cudapy.simulator.engine.memory import Memory
 from cudapy.simulator.engine.module import Module
 
 from .machine import Machine
@@ -269,6 +272,66 @@ def test_checks_that_need_the_order_have_one_worker(helped: Any) -> None:
     chosen = settings.Settings(machine_code="always", workers=4, check_races=True)
     machine.run(Module(LATE, machine.memory), "k", 64, 64, data, settings=chosen)
     assert not counts
+
+
+RACES = """
+.visible .entry k(.param .u64 data, .param .u64 fresh)
+{
+.reg .b32 %i, %n, %t, %v, %w;
+.reg .b64 %a, %o, %f;
+.reg .pred %p;
+.shared .align 4 .b8 tile[256];
+ld.param.u64 %a, [data];
+ld.param.u64 %f, [fresh];
+mov.u32 %t, %tid.x;
+mov.u32 %i, %ctaid.x;
+mov.u32 %n, %ntid.x;
+mad.lo.u32 %i, %i, %n, %t;
+xor.b32 %v, %t, 32;
+shl.b32 %v, %v, 2;
+shl.b32 %w, %t, 2;
+mov.u32 %n, tile;
+add.u32 %v, %v, %n;
+add.u32 %w, %w, %n;
+st.shared.u32 [%w], %i;
+ld.shared.u32 %v, [%v];
+mul.wide.u32 %o, %t, 4;
+add.u64 %o, %a, %o;
+st.global.u32 [%o], %i;
+mul.wide.u32 %o, %i, 4;
+add.u64 %f, %f, %o;
+ld.global.u32 %w, [%f];
+setp.eq.u32 %p, %w, 7;
+@%p add.u32 %v, %v, 1;
+add.u64 %o, %a, %o;
+st.global.u32 [%o+256], %v;
+ret;
+}
+"""
+
+
+def test_findings_are_those_of_one_worker(helped: Any) -> None:
+    """Races in shared and in global memory, and bytes that nobody wrote, of many blocks."""
+    found = []
+    for count in (1, 2, 16):
+        helped(count)
+        chosen = settings.Settings(
+            machine_code="always", workers=count, check_races=True, check_uninitialized=True
+        )
+        memory = Memory(chosen)
+        data, fresh = (memory.allocate(65 * 64 * 4) for _ in range(2))
+        module = Module(HEAD + RACES, memory)
+        with pytest.raises(Fault) as caught:
+            launch(module.functions["k"], 64, 64, (np.uint64(data), np.uint64(fresh)), settings=chosen)
+        findings = caught.value.findings
+        found.append(
+            [
+                dataclasses.replace(one, address=0, allocation=None, note=re.sub("0x[0-9a-f]+", "", one.note))
+                for one in findings
+            ]
+        )
+    assert {one.kind for one in found[0]} == {"race", "uninitialized"}
+    assert found[0] == found[1] == found[2]
 
 
 def test_coverage_counts_all_threads(helped: Any) -> None:
