@@ -279,13 +279,16 @@ def test_a_word_is_asked_for_first(library: Library) -> None:
 
     asked = Library()
     fill = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(lambda cell: asked._written(cell, 0))
-    current = calls.Asked(fill, calls.InSlot(Owner, "handle", Text))
+    current = calls.Asked(fill, calls.InSlot(Owner, "handle", Text), lambda status: ("not told", status))
     takes = [(0, calls.InSlot(Owner, "owed", Text)), (1, Text)]
     calls.give_lane(use, library.function, takes, told, ok=OVER, asked=current)
     for number, expected in ((0x1000, OVER), (0x1001, "left"), (0, "left")):
         for asked.status in (0, FAILED):
             found: Any = use(owner(handle=Text(number), owed=Text(3)), Text(2))
-            assert found is OVER if expected is OVER and not asked.status else found[0] == "left"
+            if asked.status:
+                assert found == ("not told", FAILED)
+            else:
+                assert found is OVER if expected is OVER else found[0] == "left"
     assert use(owner(owed=Text(3)), Text(2))[0] == "left"  # type: ignore[index]
     assert library.calls == [(3, 2)]
 

@@ -114,10 +114,14 @@ class Goes(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """A C function that fills a word, which must be the handle in the first parameter's slot."""
+    """A C function that fills a word, which must be the handle in the first parameter's slot.
+
+    failed: called with its status, if that is not 0; the result is that of the call.
+    """
 
     function: Any
     expected: InSlot
+    failed: Callable[[int], Any]
 
 
 class OfThread:
@@ -234,7 +238,7 @@ def give_lane(
             lanes.immortal(asked.function)
             kind, *rest = _argument_of(_EXPECTED, asked.expected._replace(more=True), cls)
             arguments.insert(0, (kind | UNSEEN, *rest))
-            asks = function_at[0], _EXPECTED
+            asks, failed = (function_at[0], _EXPECTED), _told_by(asked.failed, failed)
         if makes is not None:
             results = [result(0, "handle 8", makes.handle)]
             copied = lanes.copied(makes.template, makes.slots, *makes[3:])
@@ -265,6 +269,15 @@ def give_lane(
         words[1] = 0 if state is None else lanes.immortal(state)
 
     return require
+
+
+def _told_by(not_told: Callable[[int], Any], failed: Callable[..., Any]) -> Callable[..., Any]:
+    """What is called with the status of either function: of the one that is asked, with its sign changed."""
+
+    def told(status: int, *arguments: object) -> Any:
+        return not_told(-status) if status < 0 else failed(status, *arguments)
+
+    return told
 
 
 _EXPECTED, _UNUSED = MOST_PARAMETERS - 2, MOST_PARAMETERS - 1  # slots that no such function has

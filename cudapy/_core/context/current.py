@@ -42,7 +42,7 @@ def filling_function(symbol: str, cls: type, *takes: type) -> Any:
 
 def current_context() -> int:
     """The number of the current context; 0: there is none. Raises CUDAError. Source: cuCtxGetCurrent."""
-    number_lane(current_context, "cuCtxGetCurrent", "unsigned 8", _no_context)
+    number_lane(current_context, "cuCtxGetCurrent", "unsigned 8", no_context)
     try:
         context, reference = cell = _take_context()
     except IndexError:
@@ -50,10 +50,11 @@ def current_context() -> int:
     status = c_function("cuCtxGetCurrent")(reference)
     number: int = context.value
     _give_context(cell)
-    return _no_context(status) if status else number
+    return no_context(status) if status else number
 
 
-def _no_context(status: int) -> int:
+def no_context(status: int) -> int:
+    """Raise what a status of cuCtxGetCurrent says."""
     raise driver.libcuda.error("cuCtxGetCurrent", CUresult(status), {})
 
 

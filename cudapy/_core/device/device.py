@@ -13,7 +13,7 @@ from ..._ffi.integers import exact_int
 from ..._ffi.interrupts import entered
 from ..._ffi.library import SymbolNotFound
 from ..._ffi.shown import shown, type_name
-from ..._ffi.status_calls import Goes, InSlot, OfThread, Same, give_lane, plain_copy
+from ..._ffi.status_calls import Goes, InSlot, OfThread, Same, give_lane
 from ..._process import forks
 from ..._process.resets import in_reset
 from ...driver import CUcontext, checked
@@ -499,10 +499,11 @@ def _ordinal(device_id: Any) -> int:
 def _give_lanes() -> None:
     """Have the usual calls of a Device made without a step of Python, where that is possible."""
     new: Any = Device.__dict__["__new__"].__func__
-    made = plain_copy(new)
 
-    def not_told(status: int, cls: type[Device], *_: None) -> Device:
-        return made(cls)  # type: ignore[no-any-return]
+    def not_told(status: int, *_: object) -> Device:
+        if not started:
+            initialise()
+        return Device(_no_ordinal(status))
 
     def not_set(status: int, device: Device, *_: None) -> None:
         arguments = {"ctx": device._current}

@@ -19,6 +19,7 @@ from ..context.current import (
     c_function,
     current_context,
     filling_function,
+    no_context,
     owning,
     status_function,
     with_context,
@@ -372,7 +373,7 @@ def give_lane_of_default(function: Any, current: InSlot, context: Goes) -> None:
         takes,
         not_made,
         makes=makes,
-        asked=Asked(c_function("cuCtxGetCurrent"), current),
+        asked=Asked(c_function("cuCtxGetCurrent"), current, no_context),
         empty=[_after_capture, green_contexts],
         optional=1,
     )

@@ -15,7 +15,14 @@ from ..._process import environment
 from ...driver import CUevent, CUstream, CUstream_flags, checked
 from ..closable import Closable
 from ..context.context import Context
-from ..context.current import c_function, current_context, filling_function, owning, status_function
+from ..context.current import (
+    c_function,
+    current_context,
+    filling_function,
+    no_context,
+    owning,
+    status_function,
+)
 from ..context.green import green_contexts, green_number, kept_number
 from ..options import accepted
 from ..ownership import owned
@@ -382,7 +389,7 @@ def give_lane_of_default(function: Any, current: InSlot, context: Goes) -> None:
         takes,
         not_made,
         makes=makes,
-        asked=Asked(c_function("cuCtxGetCurrent"), current),
+        asked=Asked(c_function("cuCtxGetCurrent"), current, no_context),
         empty=[_after_capture, green_contexts],
         optional=2,
     )
