@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator
 
@@ -105,6 +106,21 @@ extern "C" __global__ void late(int *out)
         ["writes 6; the other wrote 5"],
         ["writes 6"],
     ]
+
+
+@pytest.mark.parametrize("is_equal", [True, False])
+def test_rows_of_a_matrix_that_lie_in_one_place(machine: Machine, is_equal: bool) -> None:
+    """Triton's compiler stores equal rows several times."""
+    source = r"""
+extern "C" __global__ void rows(int is_equal)
+{
+    __shared__ alignas(16) int s[4];
+    unsigned at = __cvta_generic_to_shared(s), value = is_equal ? threadIdx.x % 4 : threadIdx.x;
+    asm volatile("stmatrix.sync.aligned.m8n8.x1.shared.b16 [%0], {%1};" :: "r"(at), "r"(value) : "memory");
+}
+"""
+    with contextlib.nullcontext() if is_equal else pytest.raises(Fault, match="write by several threads"):
+        machine.run(machine.load(source, 90), "rows", 1, 32, i32(is_equal))
 
 
 def test_order_that_batches_of_blocks_pass_on(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:

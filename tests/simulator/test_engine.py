@@ -371,3 +371,25 @@ def test_a_kernel_that_is_done_is_not_interrupted() -> None:
     device = engine.Device(memory=memory, is_interrupted=lambda: True)
     counters = launch(Module(ACCESSES, memory).functions["k"], 1, 64, (out,), device=device)
     assert counters.batches == 1
+
+
+@pytest.mark.parametrize(
+    ("directives", "most"),
+    [
+        ("", 255),
+        (".maxntid 384, 1, 1", 168),
+        (".maxntid 16, 16", 255),
+        (".maxntid 1024", 64),
+        (".reqntid 256 .minnctapersm 2", 128),
+        (".maxntid 1024 .maxnreg 40", 40),
+    ],
+)
+def test_registers_that_are_estimated_let_a_block_run(directives: str, most: int) -> None:
+    """As the compiler has to: libraries launch nothing where no block fits."""
+    moves = "".join(f"mov.u32 %r{i}, %tid.x;" for i in range(300))
+    adds = "".join(f"add.u32 %r0, %r0, %r{i};" for i in range(300))
+    head = f".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() {directives}"
+    body = f".reg .pred %p; .reg .u32 %r<300>; .shared .u32 s; {moves} setp.eq.u32 %p, %r1, 7;"
+    body = f"{body} @%p bra L; ret; L: {adds}"
+    module = Module(f"{head} {{ {body} st.shared.u32 [s], %r0; ret; }}", Memory())
+    assert module.functions["k"].registers == most

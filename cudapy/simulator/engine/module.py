@@ -20,7 +20,7 @@ from .run.device_runtime import DEVICE_RUNTIME
 from .run.services import SERVICES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from .compile.graph import Block
     from .memory import Memory
@@ -31,6 +31,8 @@ back_ends.register(AVX2())
 
 _addresses = itertools.count(FUNCTIONS + 64, 64)
 _MOST_THREADS = 1024
+_REGISTERS = 1 << 16
+"""Of a multiprocessor."""
 _MOST_GLOBAL = 4 << 30
 """Bytes of the variables of a module: no simulated device has more."""
 
@@ -43,6 +45,18 @@ class GlobalVariable(NamedTuple):
     is_managed: bool
     reference: str
     """"texture" or "surface": it is a reference, whose address kernels use as a handle; else ""."""
+
+
+def _most_registers(directives: Mapping[str, tuple[int, ...]]) -> int:
+    """Of a thread of a kernel that says how many threads its blocks have, at least one of which has to fit.
+
+    Source: PTX ISA, ".maxntid", ".reqntid", ".minnctapersm"; CUDA Occupancy Calculator.
+    """
+    size = directives.get("reqntid") or directives.get("maxntid")
+    if not size:
+        return 255
+    warps = -(-int(np.prod(size)) // 128) * 4 * max(directives.get("minnctapersm", (1,))[0], 1)
+    return min(_REGISTERS // warps // 256 * 256 // 32, 255)
 
 
 class Function:
@@ -75,7 +89,7 @@ class Function:
         """The launch must say how large clusters are."""
         self.largest_cluster: int | None = next(iter(directives.get("maxclusterrank", ())), None)
         """Most blocks of a cluster, where the kernel says so."""
-        most = (*directives.get("maxnreg", ()), 255)[0]
+        most = (*directives.get("maxnreg", ()), _most_registers(directives))[0]
         counted = (*directives.get("registers", ()), 16 + len(kernel.compiled.slots))[0]
         self.registers: int = min(counted, most, 255)
         """Of the cubin that the PTX came with (`.registers`, which is not PTX), or an estimate."""

@@ -80,21 +80,27 @@ class Matrices:
         self, a: U64, values: tuple[Array, ...], space: str, transposed: bool, lanes: Lanes, number: int
     ) -> None:
         """stmatrix: the words of each lane to rows that lanes say."""
-        array, index = self._rows(a, len(values), space, lanes, number, WRITE)
         pairs = self.by_warp(values, lanes, number).swapaxes(1, 2).reshape(-1, len(values), 8, 4)
         matrices = np.ascontiguousarray(pairs).view(np.uint16)
         if transposed:
             matrices = matrices.swapaxes(2, 3)
-        words = np.ascontiguousarray(matrices).view(_WORD).reshape(-1, 4)
-        for step in range(4):
-            put(array, index + step, np.ascontiguousarray(words[:, step]))
+        rows = np.ascontiguousarray(matrices).view(_WORD).reshape(-1, 4)
+        words = [np.ascontiguousarray(rows[:, step]) for step in range(4)]
+        array, index = self._rows(a, len(values), space, lanes, number, WRITE, *words)
+        for step, word in enumerate(words):
+            put(array, index + step, word)
 
-    def _rows(self, a: U64, count: int, space: str, lanes: Lanes, number: int, mode: int) -> Places:
-        """Where the rows of `count` matrices lie: eight addresses of each, of the first lanes of a warp."""
+    def _rows(
+        self, a: U64, count: int, space: str, lanes: Lanes, number: int, mode: int, *words: Array
+    ) -> Places:
+        """Where the rows of `count` matrices lie: eight addresses of each, of the first lanes of a warp.
+
+        words: what is to be stored there.
+        """
         numbers = self.whole_warps(lanes, number).reshape(-1, 32)[:, : 8 * count]
         addresses = np.broadcast_to(a, (numbers.shape[0] * 32,)).reshape(-1, 32)[:, : 8 * count]
         access = accessed(_WORD, 4, number, mode)
-        return self._spaces.at(space, addresses.ravel(), access, numbers.ravel())
+        return self._spaces.at(space, addresses.ravel(), access, numbers.ravel(), *words)
 
     def multiply(
         self,
