@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..assembler.x86_64 import RAX, RBX, RCX, RDI, RDX, Assembler, At
-from ..checks import BOUNDS, COVERAGE
+from ..checks import BOUNDS, COVERAGE, UNDEFINED
 from ..compile.graph import read_registers, registers_of
 from ..generated import functions
 from ..ptx.types import TYPES, Type
@@ -443,7 +443,7 @@ class _Writer:
         stop = start
         while stop < self._count and self._kinds[stop] is not False:
             stop += 1
-        if True not in self._kinds[start:stop] or not self.checks <= {BOUNDS, COVERAGE}:
+        if True not in self._kinds[start:stop] or not self.checks <= {BOUNDS, UNDEFINED, COVERAGE}:
             return start
         region, out = self._region, self.out
         plain, before = self._lanes, self._instructions

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..access import READ, WRITE
+from ..checks import UNDEFINED
 from ..ptx.syntax import Address, Register
 from ..ptx.types import BITS, TYPES
 from . import layout
@@ -156,6 +157,11 @@ class Stream:
             offset = code.op("paddq", offset, *lanes.constant(group.first, 8)[:1])
         left = code.op("psubq", code.op("psubq", size, *lanes.constant(span, 8)[:1]), offset)
         bad = code.op("por", bad, code.shift("psrlq", code.op("por", offset, left), _BIASED))
+        if UNDEFINED in self._context.checks:  # 0: there are no undefined bytes
+            distance = (
+                layout.SHARED_UNDEFINED if group.space == "shared" else group.found + layout.FOUND_UNDEFINED
+            )
+            bad = code.op("por", bad, code.constant(distance, 8))
         if group.alignment > 1:
             bad = code.op("por", bad, code.op("pand", first, *lanes.constant(group.alignment - 1, 8)[:1]))
         if group.space == "shared":
