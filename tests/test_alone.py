@@ -17,6 +17,7 @@ HERE = Path(__file__).parent
 FILES = sorted((HERE / "alone").glob("test_*.py"))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_file(path: Path) -> None:
     command = [

@@ -131,7 +131,7 @@ def work(number):
         made = next(cases(function))
         barrier.wait()
         status, *results = function(*made.arguments())
-        if function.__code__ is not unwritten[function.__name__]:  # a lane may take the call before it is written
+        if function.__code__ is not unwritten[function.__name__]:  # a lane may take the call before
             codes.append((function.__name__, id(function.__code__)))
         assert status is driver.CUresult.CUDA_SUCCESS
     for _ in range(200):

@@ -16,6 +16,7 @@ from types import CellType, FrameType, FunctionType
 import pytest
 
 from cudapy._ffi.interrupts import is_entered
+from tests.tiers import first
 
 from .world import world
 
@@ -67,7 +68,7 @@ IGNORED = re.compile(  # what ctypes prints of a Ctrl-C that comes just as a sim
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals differ there")
-@pytest.mark.parametrize("wait", WAITS)
+@pytest.mark.parametrize("wait", first(2, WAITS))
 def test_a_wait_in_the_main_thread_ends(wait: str) -> None:
     """The work behind it goes on until it is let; without slices the wait would last as long, for ever."""
     process = subprocess.Popen(
@@ -137,7 +138,7 @@ class InterruptedSet(Interrupted, set[object]):
         self.put(super().add, thing)
 
 
-@pytest.mark.parametrize("name", ["beginning", "freeing", "may_be_active"])
+@pytest.mark.parametrize("name", first(1, ["beginning", "freeing", "may_be_active"]))
 def test_what_is_noted_for_a_while_does_not_stay_noted(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else captures wait for ever, nothing is freed, or whatever is freed takes longer."""
     with world() as w:
@@ -156,7 +157,7 @@ def test_what_is_noted_for_a_while_does_not_stay_noted(name: str, monkeypatch: p
         kept.end_building()
 
 
-@pytest.mark.parametrize("again", ["state", "cuStreamEndCapture", "cuGraphDestroy"])
+@pytest.mark.parametrize("again", first(1, ["state", "cuStreamEndCapture", "cuGraphDestroy"]))
 def test_a_capture_is_given_up_though_ctrl_c_comes_again(again: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Once as its beginning returns, and once more as `again` does, which ends it."""
     with world() as w:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.stub import python
+from tests.tiers import first
 
 from .scenarios import SCENARIOS
 from .world import World, world
@@ -253,14 +254,17 @@ print(simulator.alive() == before)
 
 @pytest.mark.parametrize(
     "thing",
-    [
-        "device.allocate(64, stream)",
-        "device.allocate(64)",
-        "device.create_event()",
-        "device.create_stream()",
-        "device.create_graph_builder()",
-        "DeviceMemoryResource(device, dict(max_size=1 << 21))",
-    ],
+    first(
+        2,
+        [
+            "device.allocate(64, stream)",
+            "device.allocate(64)",
+            "device.create_event()",
+            "device.create_stream()",
+            "device.create_graph_builder()",
+            "DeviceMemoryResource(device, dict(max_size=1 << 21))",
+        ],
+    ),
 )
 def test_what_has_come_before_a_finalizer_is_raised_behind_it(thing: str) -> None:
     """It is not lost in the `__del__`, and neither is what the `__del__` has to do."""

@@ -18,6 +18,7 @@ import pytest
 from cudapy.simulator import found, record
 from cudapy.simulator.engine import CLASSES, Finding, Place
 from cudapy.simulator.streams import work
+from tests.tiers import first
 
 from .test_shared import REPOSITORY, has_entry_point, pytestmark
 
@@ -219,7 +220,7 @@ def test_of_something_else():
 """Asks for the tables that a libcudart asks for which is linked statically, and goes on without them."""
 
 
-@pytest.mark.parametrize("check", ["--check=races", "--check=all"])
+@pytest.mark.parametrize("check", first(1, ["--check=races", "--check=all"]))
 def test_a_library_that_does_not_run_on_the_simulator(tmp_path: Path, check: str) -> None:
     command = [sys.executable, "-m", "cudapy.simulator", check, "--json", str(tmp_path / "found.json")]
     done = subprocess.run(

@@ -252,6 +252,7 @@ extern "C" __global__ void solve(double *x, double *r, double *p, double *q, int
 """
 
 
+@pytest.mark.thorough
 def test_conjugate_gradient_with_grid_sync(machine: Machine, arch: int) -> None:
     n = 200
     b = np.random.default_rng(1).random(n)

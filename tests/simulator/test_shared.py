@@ -35,6 +35,7 @@ from cudapy.simulator.shared.machine_code import (
     ZEROS,
 )
 from tests import warm
+from tests.tiers import first
 
 REPOSITORY = Path(__file__).parents[2]
 SUPPORTED = sys.platform == "linux" and platform.machine() in ARCHITECTURES
@@ -803,7 +804,7 @@ def test_install(code: str) -> None:
     assert (done.stdout, done.stderr) == ("0 2\n", "")
 
 
-@pytest.mark.parametrize("children", [True, False])
+@pytest.mark.parametrize("children", first(1, [True, False]))
 def test_children(children: bool) -> None:
     code = (
         f"import subprocess, sys; from cudapy import simulator; simulator.install({children=}, devices=3)\n"
@@ -927,7 +928,7 @@ kept = Late(late)
 """
 
 
-@pytest.mark.parametrize("called", ["texts()", "None"])
+@pytest.mark.parametrize("called", first(1, ["texts()", "None"]))
 def test_codes_have_the_same_texts_when_python_has_ended(called: str) -> None:
     """Whether there was a call before or not."""
     done = run("-m", "cudapy.simulator", "-c", TEXTS.replace("CALLED", called))
@@ -949,7 +950,7 @@ def test_at_the_end_nothing_succeeds_that_has_results() -> None:
     ] == []
 
 
-@pytest.mark.parametrize("is_written", [False, True])
+@pytest.mark.parametrize("is_written", first(1, [False, True]))
 def test_a_library_that_gives_back_what_it_has_when_python_has_ended(
     gcc: str, tmp_path: Path, is_written: bool
 ) -> None:
