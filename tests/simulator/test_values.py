@@ -228,6 +228,20 @@ def test_sync_may_stand_behind_the_mode() -> None:
     assert (run(body, np.arange(32, dtype=np.uint32)) == (1 << 16) + (7 << 8) + 31).all()
 
 
+def test_the_shape_may_stand_behind_the_count() -> None:
+    """As CUTLASS and TileLang write it."""
+    body = """
+    .shared .align 16 .b8 s[512];
+    mov.u32 %r1, s; shl.b32 %r2, %a, 4; add.u32 %r1, %r1, %r2;
+    stmatrix.sync.aligned.x2.m8n8.shared.b16 [%r1], {%a, %b}; bar.warp.sync -1;
+    ldmatrix.sync.aligned.x2.trans.m8n8.shared.b16 {%r3, %r4}, [%r1]; bar.warp.sync -1;
+    stmatrix.sync.aligned.x2.trans.m8n8.shared.b16 [%r1], {%r3, %r4}; bar.warp.sync -1;
+    ldmatrix.sync.aligned.x2.m8n8.shared.b16 {%r3, %r4}, [%r1]; sub.u32 %r0, %r4, %r3;
+"""
+    a = np.arange(32, dtype=np.uint32)
+    assert np.array_equal(run(body, a, a + 7), np.full(32, 7, np.uint32))
+
+
 def test_clocks_never_go_back(monkeypatch: pytest.MonkeyPatch) -> None:
     body = """
     mov.u64 %rd5, %globaltimer; mov.u64 %rd6, %clock64; nanosleep.u32 1;

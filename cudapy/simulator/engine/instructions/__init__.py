@@ -106,9 +106,9 @@ def _usual_order(opcode: str) -> str:
     return ".".join([name, *sorted(modifiers, key=lambda word: rank.get(word, len(ranks)))])
 
 
-_ANYWHERE = {"rn", "rz", "rm", "rp", "ftz", "sat", "satfinite", "relu", "NaN", "sync"}
-"""Modifiers that compilers and libraries write elsewhere than the manual: behind the types, or, as CUB has
-`vote.ballot.sync.b32`, behind the mode.
+_ANYWHERE = {"rn", "rz", "rm", "rp", "ftz", "sat", "satfinite", "relu", "NaN", "sync", "m8n8"}
+"""Modifiers that compilers and libraries write elsewhere than the manual: behind the types; behind the mode,
+as in CUB's `vote.ballot.sync.b32`; or the count, as in CUTLASS's `ldmatrix.sync.aligned.x4.m8n8.shared.b16`.
 """
 
 
