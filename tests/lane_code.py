@@ -73,10 +73,32 @@ class Routine(LaneRoutine):
     """The routine, whose parts follow one another."""
 
     room = ROOM
+    in_registers: tuple[int, ...] = IN_REGISTERS
 
     def find_words(self) -> None:
         self.word("mov", RBP, RAX)
+        self.find_context()
+
+    def find_context(self) -> None:
+        """RBX: the words behind the pages with code."""
         self.code += b"\x48\x8d\x1d" + struct.pack("<i", 2 * PAGE - len(self.code) - 7)  # lea RBX, [RIP + ..]
+
+    def trap(self) -> None:
+        """What is never reached."""
+        self.code += b"\x0f\x0b"  # ud2
+
+    def fill(self) -> None:
+        """Store RCX bytes from RDI on, all as the lowest of RAX."""
+        self.code += b"\xf3\xaa"  # rep stosb
+
+    def signed_cell(self) -> None:
+        """RDI: the number of 32 bits with a sign at [R15]."""
+        self.code += b"\x49\x63\x3f"  # movsxd
+
+    def real(self, size: int) -> None:
+        """The first floating-point argument, a double, from [R15]: of 4 or 8 bytes."""
+        # cvtss2sd or movsd XMM0, [R15]
+        self.code += b"\xf3\x41\x0f\x5a\x07" if size == 4 else b"\xf2\x41\x0f\x10\x07"
 
     def shared(self, name: str) -> At:
         return At(RBX, 8 * CONTEXT.index(name))
@@ -317,7 +339,7 @@ class Routine(LaneRoutine):
         self.pop(RDX)
         self.jump("store")
         self.label("no element")
-        self.number("add", RSP, 16)
+        self.number("add", RSP, self.pushed(2))
         self.jump("slow")
 
     def by_value(self) -> None:
@@ -629,7 +651,7 @@ class Routine(LaneRoutine):
         self.word("mov", R11, RAX)
         self.word("mov", RDI, RAX)
         self.set(RAX, 0)
-        self.code += b"\xf3\xaa"  # rep stosb
+        self.fill()
         self.word("mov", RAX, RDX)
         self.jump("has object")
         self.label("not made")
@@ -641,9 +663,9 @@ class Routine(LaneRoutine):
         self.label("drop objects")
         self.push(R12)
         self.push(R15)
-        self.number("sub", RSP, 8)
+        self.number("sub", RSP, self.pushed(1))
         self.load(R12, self.of_function("outputs"))
-        self.lea(R15, At(RSP, CELLS + 32))
+        self.lea(R15, At(RSP, CELLS + self.pushed(4)))
         self.load(RAX, self.of_function("results"))
         self.keep(At(RSP), RAX)
         self.label("drop one")
@@ -664,7 +686,7 @@ class Routine(LaneRoutine):
         self.number("add", R15, 16)
         self.jump("drop one")
         self.label("dropped")
-        self.number("add", RSP, 8)
+        self.number("add", RSP, self.pushed(1))
         self.pop(R15)
         self.pop(R12)
         self.ret()
@@ -683,25 +705,25 @@ class Routine(LaneRoutine):
         self.label("push")
         self.word("cmp", R9, R8)
         self.jump_if("e", "pushed")
-        self.load(RAX, At(RSP, VALUES + 8 * len(IN_REGISTERS), R9, 8))
+        self.load(RAX, At(RSP, VALUES + 8 * len(self.in_registers), R9, 8))
         self.keep(At(RSP, 0, R9, 8), RAX)
         self.number("add", R9, 1)
         self.jump("push")
         self.label("pushed")
-        for i, register in enumerate(IN_REGISTERS):
+        for i, register in enumerate(self.in_registers):
             self.load(register, At(RSP, VALUES + 8 * i))
         self.set(RAX, 0)
         self.call_at(self.of_function("c"))
-        self.code += b"\x4c\x63\xf0"  # movsxd R14, EAX
+        self.widen(R14, RAX)
         self.test(R14, R14)
         self.jump_if("ne", "called")
         self.load(RAX, self.of_function("second"))
         self.test(RAX, RAX)
         self.jump_if("e", "called")
-        for i, register in enumerate(IN_REGISTERS):
+        for i, register in enumerate(self.in_registers):
             self.load(register, At(RSP, VALUES + 8 * i))
         self.call_at(RAX)
-        self.code += b"\x4c\x63\xf0"  # movsxd R14, EAX
+        self.widen(R14, RAX)
         self.label("called")
         self.word("mov", RDI, R15)
         self.test(RDI, RDI)
@@ -758,7 +780,7 @@ class Routine(LaneRoutine):
             self.jump_if("e", name)
         self.number("cmp", RCX, len(RESULTS))
         self.jump_if("b", "was made before")
-        self.code += b"\x0f\x0b"  # ud2: there is no other
+        self.trap()
 
         self.label("unsigned 4")
         self.fetch(RDI, At(R15), 4)
@@ -769,7 +791,7 @@ class Routine(LaneRoutine):
         self.call_context("from_unsigned")
         self.jump("made")
         self.label("signed 4")
-        self.code += b"\x49\x63\x3f"  # movsxd RDI, [R15]
+        self.signed_cell()
         self.call_context("from_signed")
         self.jump("made")
         self.label("signed 8")
@@ -778,11 +800,11 @@ class Routine(LaneRoutine):
         self.jump("made")
 
         self.label("float 4")
-        self.code += b"\xf3\x41\x0f\x5a\x07"  # cvtss2sd XMM0, [R15]
+        self.real(4)
         self.call_context("from_float")
         self.jump("made")
         self.label("float 8")
-        self.code += b"\xf2\x41\x0f\x10\x07"  # movsd XMM0, [R15]
+        self.real(8)
         self.call_context("from_float")
         self.jump("made")
 
@@ -800,7 +822,7 @@ class Routine(LaneRoutine):
         self.jump("made")
 
         self.label("enum")
-        self.code += b"\x49\x63\x3f"  # movsxd RDI, [R15]
+        self.signed_cell()
         self.call_context("from_signed")
         self.test(RAX, RAX)
         self.jump_if("e", "broken")
@@ -833,7 +855,7 @@ class Routine(LaneRoutine):
         self.load(RAX, TEMPORARY)
         self.jump("made")
         self.label("ask for item")
-        self.code += b"\x49\x63\x3f"  # movsxd RDI, [R15]
+        self.signed_cell()
         self.call_context("from_signed")
         self.test(RAX, RAX)
         self.jump_if("e", "broken")
@@ -898,7 +920,7 @@ class Routine(LaneRoutine):
         """A subroutine. R14: a RESULT. RAX: a handle like its template, or 0; R8: where its value is."""
         value, template, size = (At(R14, 8 * (2 + i)) for i in range(3))
         self.label("new handle")
-        self.number("sub", RSP, 8)
+        self.number("sub", RSP, self.pushed(1))
         self.load(RDI, value)
         self.set(RSI, 0)
         self.call_context("allocate")
@@ -918,7 +940,7 @@ class Routine(LaneRoutine):
         self.word("add", R8, RAX)
         self.keep(At(RAX, 0, RDX), R8)
         self.label("no handle")
-        self.number("add", RSP, 8)
+        self.number("add", RSP, self.pushed(1))
         self.ret()
 
     def ends(self) -> None:

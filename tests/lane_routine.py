@@ -52,10 +52,22 @@ class LaneRoutine(Assembler):
     def load(self, target: int, source: At) -> None:
         self.fetch(target, source, 8)
 
-    def enter(self) -> None:
+    def widen(self, target: int, source: int) -> None:
+        """A number of 32 bits with a sign."""
+        self._plain(b"\x63", target, source, True)
+
+    def pushed(self, words: int) -> int:
+        """The bytes that registers, and the place to return to, take on the stack."""
+        return 8 * words
+
+    def open_frame(self) -> None:
+        """Keep what has to be as it was, and get room."""
         for register in SAVED:
             self.push(register)
         self.number("sub", RSP, self.room)
+
+    def enter(self) -> None:
+        self.open_frame()
         self.find_words()
         for kept, given in GIVEN:
             self.word("mov", kept, given)
