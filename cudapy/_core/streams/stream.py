@@ -244,6 +244,7 @@ class Stream(Closable):
         The caller does not wait. Source: cuStreamWaitEvent.
         """
         if isinstance(event_or_stream, Event):
+            _give_wait_lane()
             checked.cuStreamWaitEvent(self._handle, event_or_stream._handle, 0)
         else:
             with Stream._accept(event_or_stream).record() as event:
@@ -317,6 +318,18 @@ def _not_recorded(status: int, stream: Stream, event: Event) -> Exception:
 def _give_sync_lane() -> None:
     """At the first call; one with a lane does not come here any more, unless there is more to do."""
     give_wait_lane(Stream.sync, _HANDLE, "cuStreamQuery", "cuStreamSynchronize", "hStream")
+
+
+@cache
+def _give_wait_lane() -> None:
+    """At the first call with an event; one with a lane does not come here any more."""
+
+    def failed(status: int, stream: Stream, event: Event) -> None:
+        arguments = {"hStream": stream._handle, "hEvent": event._handle, "Flags": 0}
+        raise driver.libcuda.error("cuStreamWaitEvent", driver.CUresult(status), arguments)
+
+    takes = (0, _HANDLE._replace(more=True)), (2, Constant(0)), (1, InSlot(Event, "_handle", CUevent))
+    give_lane(Stream.wait, c_function("cuStreamWaitEvent"), takes, failed)
 
 
 _HANDLE = InSlot(Stream, "_handle", CUstream)
