@@ -430,6 +430,7 @@ def _printed(program: str) -> str:
 @pytest.mark.thorough
 def test_ctrl_c_in_the_kernels_own_thread() -> None:
     program = """
+    run(MIXED, 64 * 64, 32)  # imports are over: Python loses Ctrl-C in the callbacks of their locks
     try:
         threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
         run(ENDLESS, 64 * 64)
