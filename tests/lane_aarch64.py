@@ -62,9 +62,17 @@ class AArch64Routine(Routine):
 
     in_registers = (RDI, RSI, RDX, RCX, R8, R9, SIXTH, SEVENTH)
 
+    count = 0  # of instructions
+
+    def write(self) -> bytes:
+        code = super().write()
+        assert len(code) == 4 * self.count, "the routine has bytes of another processor"
+        return code
+
     def emit(self, instruction: int, *, d: int = 0, n: int = 0, m: int = 0) -> None:
         """An instruction with the registers in its three usual fields."""
         self.code += struct.pack("<I", instruction | m << 16 | n << 5 | d)
+        self.count += 1
 
     # Numbers.
 
@@ -147,6 +155,9 @@ class AArch64Routine(Routine):
     def widen(self, target: int, source: int) -> None:
         self.emit(0x93407C00, d=WHERE[target], n=WHERE[source])
 
+    def negate(self, target: int) -> None:
+        self.emit(0xCB000000, d=WHERE[target], n=ZERO, m=WHERE[target])
+
     def signed_cell(self) -> None:
         self.memory(_LOAD_SIGNED, WHERE[RDI], At(R15), 4)
 
@@ -203,6 +214,7 @@ class AArch64Routine(Routine):
             struct.pack_into("<I", code, place, instruction | distance << shift)
 
         self.refer(Symbol(name), encode, 4, goes=True)
+        self.count += 1
 
     def jump(self, name: str) -> None:
         self.branch(0x14000000, name, 26, 0)

@@ -999,7 +999,8 @@ class Routine(LaneRoutine):
         self.call("drop objects")
         self.jump("tell")
         self.label("not told")
-        self.code += b"\x4c\x63\xf0\x49\xf7\xde"  # movsxd R14, EAX; neg R14
+        self.widen(R14, RAX)
+        self.negate(R14)
         self.label("tell")
         self.word("mov", RDI, R14)
         self.call_context("from_signed")

@@ -56,6 +56,9 @@ class LaneRoutine(Assembler):
         """A number of 32 bits with a sign."""
         self._plain(b"\x63", target, source, True)
 
+    def negate(self, target: int) -> None:
+        self._plain(b"\xf7", 3, target, True)
+
     def pushed(self, words: int) -> int:
         """The bytes that registers, and the place to return to, take on the stack."""
         return 8 * words
