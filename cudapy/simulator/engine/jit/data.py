@@ -10,14 +10,22 @@ from typing import TYPE_CHECKING
 from ..checks import RACES
 from ..compile.operands import LONG, WORD
 from ..compile.parameters import parameter_items
-from ..ptx.syntax import Register, Vector
-from ..ptx.types import BITS, TYPES
+from ..ptx.syntax import Register, Special, Vector
+from ..ptx.types import BITS, TYPES, Type
 from .lanes import Lanes, Unsupported
 from .terms import Term, primitive
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..compile.function import FunctionCompiler
+    from ..compile.graph import Step
     from ..instructions.accesses import MemoryAccess
     from ..instructions.data import Move
+    from ..ptx.syntax import Operand
+
+_FIXED = ("%tid.", "%ntid.", "%ctaid.", "%nctaid.", "%laneid")
+"""Special registers that are what they are as long as the kernel runs."""
 
 
 def move(lanes: Lanes, what: Move) -> None:
@@ -68,6 +76,31 @@ def load_parameter(lanes: Lanes, access: MemoryAccess) -> None:
         else:
             nan = kind.name == "f32" and lanes.has_nan(slots[0])
             lanes.write(target, lanes.read(slots[0], kind), kind, nan)
+
+
+def given_by(function: FunctionCompiler, step: Step) -> Iterator[tuple[str, str, Type]]:
+    """Registers that an instruction sets to inputs of a region, as they are: with the expression that Python
+    reads, and its type.
+    """
+    instruction, rule = step.instruction, step.match.rule
+    if instruction.guard is not None:
+        return
+    if instruction.opcode in ("mov.u32", "mov.b32", "mov.s32"):
+        target, source = instruction.operands
+        if isinstance(source, Special) and source.name.startswith(_FIXED) and _has_size(function, target, 4):
+            assert isinstance(target, Register)
+            yield target.name, f"L.special.read({source.name!r})", WORD
+    elif rule.effect == "load":
+        access = rule.description(instruction, step.match.groups)
+        if access.is_of_parameter and access.kind.size in (4, 8):
+            for target, _, kind, expression in parameter_items(function, access):
+                if expression and isinstance(target, Register) and _has_size(function, target, kind.size):
+                    yield target.name, expression, kind
+
+
+def _has_size(function: FunctionCompiler, operand: Operand, size: int) -> bool:
+    declared = function.registers.get(operand.name) if isinstance(operand, Register) else None
+    return declared is not None and declared.kind != "p" and declared.size == size
 
 
 def store_parameter(lanes: Lanes, access: MemoryAccess) -> None:

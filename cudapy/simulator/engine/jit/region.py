@@ -21,6 +21,7 @@ from ..rounding import round_up
 from ..run.shadow import WIDEST
 from . import layout, vectors
 from .accesses import MemoryStep
+from .data import given_by
 from .lanes import Lanes, Unsupported, Value
 from .layout import NARROW, WIDE
 from .library import routine
@@ -114,6 +115,8 @@ class Region:
         """The blocks before which lanes may leave it: warp operations, and loads of undefined bytes."""
         self._left_before: dict[int, str] = {}
         self._crossing: set[str] = set().union(*(block.live_in for block in blocks))
+        self._given = self._find_given()
+        """Registers that are inputs: once they are set they lie where those do, and nobody copies them."""
         self._read: dict[int, set[str]] = {}
         self._written: dict[int, set[str]] = {}
         self.parts: list[Part] = []
@@ -164,6 +167,22 @@ class Region:
         self._entries: dict[int, tuple[list[Carried], list[Carried], list[Carried]]] = {}
         self._written_from: dict[int, set[str]] = {}
         """What lanes that enter at a block may change. Other locations may hold values of earlier lanes."""
+
+    def _find_given(self) -> set[str]:
+        """The registers that one instruction sets, in the first block, to what is an input of the region."""
+        found: dict[str, int] = {}
+        written: collections.Counter[str] = collections.Counter()
+        for block in self._blocks:
+            for step in block.steps:
+                written.update(registers_of(next(iter(step.instruction.operands), None)))
+        if any(0 in block.successors() for block in self._blocks):
+            return set()
+        for step in self._blocks[0].steps:
+            for register, expression, kind in given_by(self.function, step):
+                if written[register] == 1:
+                    found[register] = self.input(expression, kind)
+        self.locations.update(found)
+        return {*found}
 
     def has(self, number: int) -> bool:
         """Whether a block is part of it."""
@@ -217,7 +236,8 @@ class Region:
                         pending.append(following)
             written = set().union(*(self._written[one] for one in reached))
             used = set().union(*(self._read[one] for one in reached)) | written
-            brought = self._described(used & self.locations.keys() & {*self._blocks[entry].live_in})
+            live = {*self._blocks[entry].live_in} - self._given
+            brought = self._described(used & self.locations.keys() & live)
             self._written_from[entry] = written
             changed = self._described(written & wanted), self._described((written & early) - wanted)
             known = self._entries[entry] = brought, *changed
@@ -299,6 +319,10 @@ class Region:
     def is_shared_by_blocks(self, name: str) -> bool:
         """Whether another block may read what is in a register."""
         return name in self._crossing
+
+    def is_given(self, name: str) -> bool:
+        """Whether a register lies where an input does."""
+        return name in self._given
 
     def room_for_found(self) -> int:
         """The offset of what an access remembers."""
@@ -605,6 +629,8 @@ class _Writer:
             if name not in wanted:
                 continue
             self._written.add(name)
+            if region.is_given(name):
+                continue
             value, nan = lanes.values[name]
             if nan and not region.function.has_unspecified_nan(name):
                 value = lanes.canonical(value, region.function.registers[name].size)

@@ -17,6 +17,7 @@ from ..ptx.types import BITS, TYPES
 from . import layout
 from .accesses import is_known
 from .lanes import Unsupported
+from .vectors import Kept
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,13 +78,13 @@ class Stream:
         """Raises Unsupported where the access cannot be part of this stretch."""
         kind, stride = access.kind, self._stride(access)
         pointer, displacement = self._pointer(lanes, access, stride)
-        code, is_far = lanes.code, access.space != "shared"
+        code = lanes.code
         bits = TYPES[BITS[kind.size]] if kind.kind == "f" else kind
         for number, item in enumerate(access.items):
             place = displacement + number * kind.size
             halves = (0, 32) if kind.size == 8 else (0,)
             value = tuple(
-                code.beside(pointer, place + half, kind.size, is_far)
+                code.beside(pointer, place + half, kind.size)
                 if stride
                 else code.alike(pointer, place, kind.size)
                 for half in halves
@@ -101,9 +102,12 @@ class Stream:
 
     def write_checks(self, lanes: Lanes, spill: Callable[[int], int], other: str) -> None:
         """Write the code that looks at the addresses, and goes to `other` where they are not good."""
-        code, kept, bad = lanes.code, {}, None
+        code, kept, bad = lanes.code, [], None
         for group in self._groups.values():
-            wrong, kept[group.pointer] = self._check(lanes, group)
+            wrong, address = self._check(lanes, group)
+            # of the next warp: in a loop, that comes long after this one
+            ahead = 0 if group.space == "shared" else layout.LANES * group.stride
+            kept.append(Kept(group.pointer, address, ahead))
             bad = wrong if bad is None else code.op("por", bad, wrong)
         assert bad is not None
         code.emit_before(self._context.out, spill, kept, bad, other)

@@ -42,6 +42,16 @@ class Step(NamedTuple):
     """Where the code goes on if what it takes is not zero."""
 
 
+class Kept(NamedTuple):
+    """The addresses of a part's first lanes, which are kept."""
+
+    pointer: int
+    """The offset where."""
+    address: int
+    ahead: int
+    """So many bytes behind them is what is brought into the caches; 0: nothing."""
+
+
 class Vectors:
     """Steps that all lanes of a chunk take before anything else happens."""
 
@@ -103,14 +113,11 @@ class Vectors:
         """A number of 4 or 8 bytes at an offset, in every lane."""
         return self._known_or(f"constant{size}", (offset, 0))
 
-    def beside(self, pointer: int, displacement: int, size: int, is_far: bool) -> int:
+    def beside(self, pointer: int, displacement: int, size: int) -> int:
         """What eight lanes find beside each other, with `displacement` bytes before it, at the address that
         lies at `pointer` for each part of a chunk: numbers of 1, 2 or 4 bytes in words, or four of 8.
-
-        is_far: what the next warp finds there is brought into the caches: in a loop, that comes long after
-            this one.
         """
-        return self._in_memory(f"{'ahead' if is_far else 'beside'}{size}", pointer, displacement)
+        return self._in_memory(f"beside{size}", pointer, displacement)
 
     def alike(self, pointer: int, displacement: int, size: int) -> int:
         """The number of 4 or 8 bytes that all lanes of a part find there."""
@@ -141,13 +148,16 @@ class Vectors:
             _Allocation(self.steps, spill).emit(out)
 
     def emit_before(
-        self, out: Assembler, spill: Callable[[int], int], kept: dict[int, int], zero: int, label: str
+        self, out: Assembler, spill: Callable[[int], int], kept: Iterable[Kept], zero: int, label: str
     ) -> None:
-        """Code that comes before that of all steps and only keeps, at the offset of each, some values' eight
-        lanes of 8 bytes a part, and goes to a label unless `zero` is 0 in all lanes.
+        """Code that comes before that of all steps: it keeps addresses, and goes to a label unless `zero` is
+        0 in all lanes.
         """
         steps = [step for step in self.steps if step.result >= 0]
-        steps += [Step("store", -1, (a,), offset, "store2") for offset, a in kept.items()]
+        for one in kept:
+            if one.ahead:
+                steps.append(Step("prefetch", -1, (one.address,), one.ahead, "prefetch"))
+            steps.append(Step("store", -1, (one.address,), one.pointer, "store2"))
         steps.append(Step("require zero", -1, (zero,), None, "require zero", label=label))
         _Allocation(steps, spill).emit(out)
 
@@ -302,6 +312,10 @@ class _Allocation:
         elif step.form == "require zero":
             out.unary("ptest", taken[0], taken[0])
             out.jump_if("nz", step.label)
+        elif step.form == "prefetch":
+            assert step.number is not None
+            out.movd(RAX, taken[0], wide=True)
+            out.prefetch(At(RAX, step.number))
         elif step.form == "beside":
             out.store("movups", self._at(out, step), taken[0])
         else:
@@ -332,11 +346,7 @@ class _Allocation:
         elif source.name.startswith("alike"):
             out.unary(_BROADCASTS[source.name[-1]], register, self._at(out, source))
         else:
-            place = self._at(out, source)
-            out.unary(_BESIDE[source.name[-1]], register, place)
-            if source.name.startswith("ahead"):
-                ahead = place.displacement + layout.LANES * int(source.name[-1])
-                out.prefetch(At(place.base, ahead))
+            out.unary(_BESIDE[source.name[-1]], register, self._at(out, source))
 
     def _at(self, out: Assembler, step: Step) -> At:
         """Where a step finds, or stores, what lies in the kernel's memory."""
@@ -392,5 +402,5 @@ _BESIDE = {"1": "pmovzxbd", "2": "pmovzxwd", "4": "movups", "8": "movups"}
 
 def _pointer(step: Step) -> int | None:
     """Where the pointer lies that a step needs."""
-    is_of_memory = step.form == "source" and step.name.startswith(("beside", "ahead", "alike"))
+    is_of_memory = step.form == "source" and step.name.startswith(("beside", "alike"))
     return step.operands[0] if is_of_memory else step.pointer
