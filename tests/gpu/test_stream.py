@@ -163,10 +163,10 @@ class TestDestroyedWithWork:
         with memory(16) as pointer:
             queue = ok(driver.cuStreamCreate(flags))
             ok(driver.cuLaunchHostFunc(queue, late, None))
+            opens = threading.Timer(0.2, gate.set)
+            opens.start()  # before calls of which the driver says that they do not wait, and which once did
             ok((work or self.fill)(pointer, queue))
             ok(driver.cuStreamDestroy(queue))
-            opens = threading.Timer(0.2, gate.set)
-            opens.start()
             wait(pointer)
             assert seen == [True]
             data = np.zeros(4, np.int32)
