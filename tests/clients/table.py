@@ -86,6 +86,11 @@ ROWS = (
         tuple(f"others/torch_{name}.py" for name in ("training", "semantics", "random", "distributed")),
         devices=2,
     ),
+    Row(
+        ("cuda-tile",),
+        "a sum of tiles; not kernels for which the driver makes tensor maps, such as softmax and products",
+        ("others/cutile_tiles.py",),
+    ),
     Row(("nccl4py",), "a communicator, a sum over its ranks", ("others/nccl4py_ranks.py",)),
     Row(("warp-lang",), "a kernel on two arrays", ("others/warp_kernel.py",), STATIC),
     Row(("cuda-cccl",), "a reduction and a scan of `cuda.compute`", ("others/cccl_algorithms.py",), STATIC),
