@@ -11,7 +11,7 @@ from types import ModuleType
 
 import pytest
 
-from .test_device import PREPARE, output
+from .test_device import PREPARE, output, run
 
 pytest.importorskip("numpy")
 code = import_module("cudapy.simulator.code.images")
@@ -199,3 +199,6 @@ except Exception as error:
 """
     printed = output(program)
     assert "CUDA_ERROR_NOT_SUPPORTED" in printed and "k has hidden parameters" in printed
+    by_status = program.replace("import checked as call", "import checked as call, cuLaunchKernel")
+    done = run(by_status.replace("call.cuLaunchKernel", "cuLaunchKernel"))
+    assert done.stderr.count("k has hidden parameters") == 1  # the program looks at the status alone

@@ -6,7 +6,9 @@ import ctypes
 from typing import Any
 
 from ..addresses import Pointer, gathered, pointed, require
+from ..log import log
 from ..refused import Refused, invalid
+from ..streams.work import Faults
 from .module import Function
 
 BUFFER_POINTER, BUFFER_SIZE = 1, 2  # CU_LAUNCH_PARAM_BUFFER_POINTER, CU_LAUNCH_PARAM_BUFFER_SIZE
@@ -20,11 +22,12 @@ def pointers(address: int | None) -> Pointer | None:
 def pack(kernel: Function, kernelParams: Any, extra: Any) -> bytes:
     """The parameters of a kernel as one block of bytes. Raises Refused."""
     if kernel.kernel.has_hidden_parameters:
-        raise Refused(
-            "CUDA_ERROR_NOT_SUPPORTED",
+        reason = (
             f"{kernel.name} has hidden parameters: the driver makes them, as tensor maps of tile kernels,"
-            " from data of the module whose layout is not documented. The simulator cannot make them",
+            " from data of the module whose layout is not documented. The simulator cannot make them"
         )
+        log.report(reason, Faults.prints)
+        raise Refused("CUDA_ERROR_NOT_SUPPORTED", reason)
     parameters = kernel.kernel.parameters
     size = kernel.kernel.parameter_size
     if extra and _entry(extra, 0):
