@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..._ffi.handles import maker
 from ..._ffi.library import SymbolNotFound
 from ..._process.resets import in_reset
 from ...driver import CU_STREAM_LEGACY, CUcontext, checked
@@ -22,9 +23,12 @@ if TYPE_CHECKING:
 primaries: dict[int, Context] = {}
 """The primary contexts that were retained, by device."""
 
+_null = maker(CUcontext)
 _retained: dict[int, CUcontext] = {}
-retained_contexts: set[int] = set()
-"""Contexts, as numbers, that stay as long as the process, so that what is made in them may be kept."""
+retained_contexts: dict[int, int] = {}
+"""Contexts, as numbers, that stay as long as the process, so that what is made in them may be kept; and the
+devices that they belong to.
+"""
 for _contexts in (primaries, _retained, retained_contexts, green_contexts):
     in_reset(_contexts.clear)
 
@@ -48,7 +52,8 @@ class Context(Closable):
     @classmethod
     def _of(cls, context: int) -> Context:
         """The context with this number, kept if it is a green one."""
-        self = cls(CUcontext(context))
+        self = cls(_null())
+        self._handle.value = context
         self._ownership = green_owner(context)
         return self
 
@@ -62,8 +67,12 @@ class Context(Closable):
 
     @property
     def device(self) -> Device:
-        """The device that it belongs to. Source: cuCtxGetDevice."""
-        return upward.device(int(with_context(int(self._handle), checked.cuCtxGetDevice)))
+        """The device that it belongs to. Source: cuCtxGetDevice; it is known of a primary context."""
+        context = self._handle.value
+        ordinal = retained_contexts.get(context)
+        if ordinal is None:
+            ordinal = int(with_context(context, checked.cuCtxGetDevice))
+        return upward.device(ordinal)
 
     @property
     def is_green(self) -> bool:
@@ -111,7 +120,7 @@ def primary(device_id: int) -> Context:
         cell = _retained.setdefault(device_id, CUcontext())
         if not cell.value:
             owning.cuDevicePrimaryCtxRetain(cell, device_id)
-        retained_contexts.add(cell.value)
+        retained_contexts[cell.value] = device_id
         primaries[device_id] = Context(cell)
     return primaries[device_id]
 
