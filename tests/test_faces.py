@@ -95,8 +95,8 @@ def pretend(monkeypatch: pytest.MonkeyPatch, module: ModuleType, name: str, *ans
     prefix = next(prefix for prefix in MODULES if MODULES[prefix] is module)
     stub = getattr(module, snake(name[len(prefix) :]))
     keywords = dict(stub.__kwdefaults__)
-    keywords["face"].install(keywords["function"], stub, keywords["names"])
-    written = types.FunctionType(stub.__code__, stub.__globals__, stub.__name__, stub.__defaults__)
+    code = keywords["face"].write(keywords["function"], stub.__name__, keywords["names"]).__code__
+    written = types.FunctionType(code, stub.__globals__, stub.__name__, stub.__defaults__)
     written.__kwdefaults__ = keywords
     monkeypatch.setattr(module, stub.__name__, written)
     monkeypatch.setattr(module, name, function)
