@@ -16,6 +16,7 @@ from cudapy.simulator.engine import instructions
 from cudapy.simulator.engine.instructions.rule import rule
 from cudapy.simulator.engine.ptx.parser import parse
 
+from .assembled import assemble
 from .columns import Column, all_columns, grouped, module
 from .reference import legal_columns
 
@@ -68,15 +69,10 @@ def test_what_is_listed_is_there_and_not_compared() -> None:
 
 def is_accepted(column: Column) -> bool:
     """Whether nvJitLink assembles a column for an H200."""
-    text = module([[column]], "sm_90a").encode() + b"\0"
-    handle = nvjitlink.create(1, ["-arch=sm_90a"])
     try:
-        nvjitlink.add_data(handle, nvjitlink.InputType.PTX, text, len(text), "column")
-        nvjitlink.complete(handle)
+        assemble(module([[column]], "sm_90a"), "sm_90a")
     except nvjitlink.nvJitLinkError:
         return False
-    finally:
-        nvjitlink.destroy(handle)
     return True
 
 

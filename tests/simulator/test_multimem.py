@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cudapy import nvjitlink
 from cudapy.simulator.engine.fault import Fault
 from cudapy.simulator.engine.instructions import match, multimem
 from cudapy.simulator.engine.memory import Member, Memory
@@ -18,6 +17,7 @@ from cudapy.simulator.engine.ptx.syntax import PTXError
 from cudapy.simulator.engine.ptx.types import TYPES
 from cudapy.simulator.memory.pages import IS_SUPPORTED, blank
 
+from .assembled import assemble
 from .machine import Machine, ptx
 from .test_compared import opcodes_of
 from .test_device import output
@@ -77,13 +77,7 @@ def program(since: int) -> str:
 
 @pytest.mark.parametrize("since", [90, 100])
 def test_an_assembler_takes_every_form(nvrtc: ModuleType, since: int) -> None:
-    text = program(since).encode() + b"\0"
-    handle = nvjitlink.create(1, [f"-arch=sm_{since}a"])
-    try:
-        nvjitlink.add_data(handle, nvjitlink.InputType.PTX, text, len(text), "forms")
-        nvjitlink.complete(handle)
-    finally:
-        nvjitlink.destroy(handle)
+    assemble(program(since), f"sm_{since}a")
 
 
 class Team:
