@@ -215,6 +215,17 @@ def _unless_before(out: Assembler, mode: int = READ) -> Iterator[None]:
     out.label(over)
 
 
+def _next_lane(out: Assembler) -> None:
+    """Put the lowest lane that is left into rdx, its EPOCH and the PLACE that it accesses first."""
+    out.lowest_bit(RDX, _LANES)
+    out.word("mov", _EPOCH, RDX)
+    out.shift_word("shl", _EPOCH, 32)
+    out.word("add", _EPOCH, _OWN_FIRST)
+    out.word("mov", _PLACE, At(RBX, layout.ADDRESS, RDX, 8))
+    out.word("sub", _PLACE, At(_SHADOW, _START))
+    out.shift_by_cl("shr", _PLACE)
+
+
 @contextlib.contextmanager
 def _each_place(out: Assembler, by_runs: bool = False) -> Iterator[None]:
     """Each part of memory that active lanes access: PLACE, and the EPOCH of the lane, whose number is in rdx.
@@ -238,13 +249,7 @@ def _each_place(out: Assembler, by_runs: bool = False) -> Iterator[None]:
         out.word("and", _LANES, RAX, wide=False)
         out.invert(_LANES)
     out.label(lane)
-    out.lowest_bit(RDX, _LANES)
-    out.word("mov", _EPOCH, RDX)
-    out.shift_word("shl", _EPOCH, 32)
-    out.word("add", _EPOCH, _OWN_FIRST)
-    out.word("mov", _PLACE, At(RBX, layout.ADDRESS, RDX, 8))
-    out.word("sub", _PLACE, At(_SHADOW, _START))
-    out.shift_by_cl("shr", _PLACE)
+    _next_lane(out)
     out.word("mov", RDI, _STEPS)
     out.label(step)
     out.word("mov", RAX, _PLACE)
@@ -685,13 +690,7 @@ def _write_strongly(out: Assembler) -> None:
     lane = out.new_label()
     out.fetch(_LANES, At(RBX, layout.ACTIVE), 4)
     out.label(lane)
-    out.lowest_bit(RDX, _LANES)
-    out.word("mov", _EPOCH, RDX)
-    out.shift_word("shl", _EPOCH, 32)
-    out.word("add", _EPOCH, _OWN_FIRST)
-    out.word("mov", _PLACE, At(RBX, layout.ADDRESS, RDX, 8))
-    out.word("sub", _PLACE, At(_SHADOW, _START))
-    out.shift_by_cl("shr", _PLACE)
+    _next_lane(out)
     out.word("mov", _CELL, _PLACE)
     out.shift_word("shr", _CELL, _ROW_BITS)
     out.shift_word("shl", _CELL, 4)
