@@ -305,6 +305,17 @@ def test_a_refused_release_is_reported_once(core: Any, fake: FakeDriver, reports
     fake.wrong.clear()
 
 
+def test_a_refused_release_of_what_others_need_is_reported(
+    core: Any, fake: FakeDriver, reports: list[Any]
+) -> None:
+    """A pool, which is released in its finalizer unless the garbage collector is at work."""
+    pool = core.DeviceMemoryResource(0, core.DeviceMemoryResourceOptions())
+    fake.alive.discard(("pool", int(pool.handle)))  # somebody destroyed it behind our back
+    del pool
+    assert [error.function for error in reports] == ["cuMemPoolDestroy"]
+    fake.wrong.clear()
+
+
 def test_closing_raises_what_the_driver_says(core: Any, fake: FakeDriver) -> None:
     buffer = core.Device(0).allocate(64, core.Device(0).create_stream())
     fake.alive.discard(("memory", buffer.handle))

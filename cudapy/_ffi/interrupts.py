@@ -101,14 +101,8 @@ def finish(action: Callable[[Any], object], argument: Any, error: BaseException)
         finish(action, argument, again)
 
 
-def _raised(error: Exception) -> None:
-    raise error
-
-
-def finalizer(
-    function: Callable[[Any], None], told: Callable[[Exception], object] = _raised
-) -> Callable[[Any], None]:
-    """A `__del__` that does what `function` does, to the end, and loses no Ctrl-C; `told` hears of failures.
+def finalizer(function: Callable[[Any], None]) -> Callable[[Any], None]:
+    """A `__del__` that does what `function` does, to the end, and loses no Ctrl-C.
 
     An interrupted `function` is called again, to go on where it was: it notes what it has done.
     """
@@ -117,13 +111,11 @@ def finalizer(
     def __del__(self: Any) -> None:  # noqa: N807
         try:
             function(self)
-        except Exception as error:
-            told(error)
+        except Exception:
+            raise
         except BaseException as error:
             try:
                 finish(function, self, error)
-            except Exception as another:
-                told(another)
             finally:
                 later.armed  # noqa: B018
 

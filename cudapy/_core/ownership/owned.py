@@ -362,7 +362,7 @@ class Prerequisite(Ownership):
         except AttributeError:  # it never was an owner
             return
 
-    __del__ = finalizer(_hand_over_at_end, finalize)  # type: ignore[assignment]
+    __del__ = finalizer(_hand_over_at_end)  # type: ignore[assignment]
 
 
 class Spare(list[Any]):
