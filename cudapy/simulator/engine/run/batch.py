@@ -16,12 +16,13 @@ from .atomic import Atomics
 from .bulk import Bulk
 from .children import Children
 from .global_memory import GlobalMemory
+from .launch_order import LaunchOrder
 from .local import LocalMemory
 from .matrix import Matrices
 from .mbarrier import Mbarriers
 from .multimem import Multimem
 from .polls import Polls
-from .race_detector import LaunchOrder, RaceDetector
+from .race_detector import RaceDetector
 from .report import Findings, Reporter
 from .shared import SharedMemory, stride_of
 from .spaces import Spaces

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from ..aliases import I32, I64
     from ..fault import Place
     from ..kernel import Kernel
-    from .race_detector import LaunchOrder, Site
+    from .access_sites import Site
+    from .launch_order import LaunchOrder
 
 
 class Accessed(NamedTuple):

@@ -8,205 +8,35 @@ Source: PTX ISA, "Memory Consistency Model".
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..access import ATOMIC, READ, VERBS, WRITE
-from ..classes import (
-    ACQUIRE,
-    COPY,
-    EQUAL,
-    FENCE,
-    LIFETIME,
-    MIXED,
-    PROXY,
-    RACE,
-    READONLY,
-    SCOPE,
-    VOLATILE,
-    WARP,
-)
-from ..fault import OtherAccess, block_name
-from ..ptx.types import TYPES
-from .async_copies import AsyncCopies
-from .clocks import CLUSTER, CTA, GPU, SCOPES, Clocks, HappensBefore
-from .pending import Pending
-from .report import place_of
+from ..access import ATOMIC, READ, WRITE
+from ..classes import READONLY
+from .access_sites import is_generic, may_synchronise
+from .clocks import CLUSTER, GPU, SCOPES, HappensBefore
+from .copies_in_flight import CopiesInFlight
+from .race_report import RaceReport
+from .seen_access import Contents, SeenAccess
 from .shadow import WIDEST, Record, Shadow
+from .shared_lifetimes import SharedLifetimes
+from .strong_accesses import StrongAccesses
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
 
     from ..access import Access
-    from ..aliases import I64, U8, U64, Array, Bools, Lanes
+    from ..aliases import I64, U8, U64, Array, Lanes
     from ..compile.function import CompiledFunction
-    from ..fault import Value
     from ..memory import Allocation, Memory
-    from ..ptx.syntax import Instruction
+    from .access_sites import Site
+    from .launch_order import LaunchOrder
     from .report import Reporter
     from .threads import Threads
 
-_ORDERS = ("relaxed", "acquire", "release", "acq_rel", "volatile")
 _OF_MAPS = ("tensormap.", "cp.async.bulk.tensor.", "cp.reduce.async.bulk.tensor.")
 """What begins the opcodes that read or write tensor maps in global memory."""
-_ALIAS = (
-    "const __restrict__ and __ldg() promise that no thread writes it while the kernel runs: the value may be"
-    " that of before"
-)
-_NOT_COHERENT = (
-    "what the same kernel writes, by whatever thread, is not there for textures and surfaces: another launch"
-    " may read it"
-)
-_PROXIES = (
-    "asynchronous copies and wgmma read by another proxy than threads write: fence.proxy.async after the"
-    " write, and before the barrier, would order them"
-)
-_UPDATE = (
-    "several threads read it, and write what they make of that: an atomic operation, such as atomicAdd,"
-    " would do both at once"
-)
-
-
-class Site(NamedTuple):
-    """An instruction that accesses memory."""
-
-    function: CompiledFunction
-    instruction: Instruction
-    mode: int
-    scope: int
-    """Of a strong access; 0 for a weak one."""
-    acquires: bool
-    releases: bool
-    polls: bool
-    """Whether it waits, in a loop, for what another thread writes."""
-    is_read_only: bool
-    """Whether it reads what the kernel does not write, as in `ld.global.nc`, or by a texture."""
-    size: int
-    """Bytes that each thread accesses; 0 if that is not a number of its own."""
-
-    @property
-    def is_volatile(self) -> bool:
-        return ".volatile" in self.instruction.opcode
-
-
-def _site(function: CompiledFunction, instruction: Instruction, mode: int) -> Site:
-    name, *modifiers = instruction.opcode.replace("::", "_").split(".")
-    order = next((one for one in modifiers if one in _ORDERS), "")
-    if name in ("atom", "red", "multimem") and not order:
-        order = "relaxed"
-    scope = next((SCOPES[one] for one in modifiers if one in SCOPES), GPU)
-    if name == "mbarrier":
-        order, scope = "" if modifiers[0] in ("init", "inval") else "relaxed", GPU
-    acquires, releases = order in ("acquire", "acq_rel"), order in ("release", "acq_rel")
-    scope = scope if order or mode == ATOMIC else 0
-    polls = instruction.line in function.polls
-    size = _size(name, modifiers)
-    is_read_only = "nc" in modifiers or name in ("tex", "tld4", "suld")
-    return Site(function, instruction, mode, scope, acquires, releases, polls, is_read_only, size)
-
-
-def _size(name: str, modifiers: list[str]) -> int:
-    """Bytes of a load, store or atomic."""
-    type_ = TYPES.get(modifiers[-1]) if name in ("ld", "ldu", "st", "atom", "red") else None
-    items = next((int(one[1:]) for one in modifiers if one in ("v2", "v4", "v8")), 1)
-    return 0 if type_ is None else items * np.dtype(type_.code).itemsize
-
-
-def is_generic(opcode: str) -> bool:
-    """Whether an instruction writes by the generic proxy, as threads do, and not by the asynchronous one."""
-    name, _, rest = opcode.partition(".")
-    is_copy = ".bulk" in opcode or (name in ("st", "red") and rest.startswith("async"))
-    return name not in ("mbarrier", "wgmma") and not is_copy
-
-
-def _synchronise(mine: Site, theirs: Site) -> bool:
-    """Whether two accesses may be of a flag or a counter: strong ones. PTX has volatile accesses for strong;
-    C++ does not order them, so that they are taken for a flag only if one of the threads polls it.
-    """
-    is_data = (mine.is_volatile or theirs.is_volatile) and not (mine.polls or theirs.polls)
-    return bool(mine.scope and theirs.scope) and not is_data
-
-
-def _are_of_an_update(mine: Site, theirs: Site) -> bool:
-    """Whether two threads read a place, change what they read and write it there, by the same lines."""
-    update = mine.function.updates.get(mine.instruction.line)
-    is_same = mine.function is theirs.function
-    return is_same and update is not None and update == theirs.function.updates.get(theirs.instruction.line)
-
-
-class _Location:
-    """What the last write of a place passes on to those who read it: clocks by the scope of the release."""
-
-    def __init__(self) -> None:
-        self.everywhere = 0
-        self.in_cluster: dict[int, int] = {}
-        self.in_block: dict[int, int] = {}
-
-
-class Contents(NamedTuple):
-    """What is there, and what an instruction is about to store: threads that write what is there already do
-    no harm.
-    """
-
-    memory: U8
-    start: I64
-    """Where each lane accesses it."""
-    values: tuple[Array, ...]
-    """What is stored; nothing for loads and atomics."""
-
-    def stored(self, position: int) -> Value:
-        """What a lane stores."""
-        numbers = [(value[position] if value.ndim else value).item() for value in self.values]
-        return numbers[0] if len(numbers) == 1 else tuple(numbers)
-
-    def there(self, position: int, access: Access) -> Value:
-        """What lies where a lane accesses memory."""
-        start = int(self.start[position])
-        numbers = self.memory[start : start + access.size].view(access.dtype).tolist()
-        return numbers[0] if len(numbers) == 1 else tuple(numbers)
-
-    def differ(self, first: I64, second: I64) -> Bools:
-        """Whether lanes at two positions store different values."""
-        different = np.zeros(len(first), bool)
-        for value in self.values:
-            if value.ndim:
-                bits = value.view(f"u{value.itemsize}")
-                different |= bits[first] != bits[second]
-        return different
-
-    def changes(self, positions: I64) -> Bools:
-        """Whether lanes at positions store something else than what is there."""
-        changed, start = np.zeros(len(positions), bool), self.start[positions]
-        for value in self.values:
-            size = value.itemsize
-            new = np.broadcast_to(value, self.start.shape)[positions]
-            old = self.memory[start[:, None] + np.arange(size)]
-            changed |= (np.ascontiguousarray(new).view(np.uint8).reshape(-1, size) != old).any(1)
-            start = start + size
-        return changed
-
-
-class LaunchOrder:
-    """What the batches of a launch have in common."""
-
-    def __init__(self, threads_of_block: int) -> None:
-        self.clocks = Clocks(threads_of_block)
-        self.shadows: dict[int, Shadow] = {}
-        """By the address of the allocation."""
-        self.locations: dict[Hashable, _Location] = {}
-        self.changes = 0
-        """How often a shadow was added or refined."""
-        self.sites: list[Site] = []
-        self._numbers: dict[tuple[int, int, int], int] = {}
-
-    def site(self, function: CompiledFunction, number: int, mode: int) -> int:
-        key = (id(function), number, mode)
-        site = self._numbers.get(key)
-        if site is None:
-            site = self._numbers[key] = len(self.sites)
-            self.sites.append(_site(function, function.instructions[number], mode))
-        return site
 
 
 class RaceDetector:
@@ -220,8 +50,10 @@ class RaceDetector:
         self._first_block = first_block
         self._happens = HappensBefore(threads, order.clocks, first_block)
         self._shared = Shadow(threads.block_count * stride)
-        self._pending: Pending | None = None  # once a bulk copy was made
-        self._copies: AsyncCopies | None = None  # once cp.async was
+        self._races = RaceReport(threads, report, order, self._happens)
+        self._strong = StrongAccesses(threads, order, self._happens, first_block)
+        self._copies = CopiesInFlight(threads, self._races, self._shared, threads.block_count * stride)
+        self._lifetimes = SharedLifetimes(threads, report, order, self._happens, self._shared, stride)
 
     # What a back end needs that enters accesses itself.
 
@@ -230,8 +62,7 @@ class RaceDetector:
         """Whether an access is ordered by the barriers of whole blocks alone, as far as threads of the batch
         are ordered at all.
         """
-        has_copies = self._pending is not None or self._copies is not None
-        return self._happens.is_plain and not has_copies and not self._order.locations
+        return self._happens.is_plain and not self._copies.exist and not self._order.locations
 
     @property
     def state(self) -> Hashable:
@@ -249,7 +80,7 @@ class RaceDetector:
 
     def refine_shared(self, size: int) -> None:
         """There will be accesses of `size` bytes to shared memory."""
-        self._refine(size)
+        self._copies.refine(size)
 
     def site(self, function: CompiledFunction, number: int, mode: int) -> int:
         """The number by which shadows know an instruction."""
@@ -303,31 +134,29 @@ class RaceDetector:
             self._happens.fence(SCOPES[scope], numbers)
 
     def arrived(self, words: I64, odd: I64, lanes: I64) -> None:
-        """Lanes arrived at phases of mbarriers, which releases what they have done."""
-        for word, parity, lane in zip(words.tolist(), odd.tolist(), lanes.tolist(), strict=True):
-            location = self._location(("mbarrier", self._first_block, word, parity))
-            location.everywhere = self._order.clocks.join([location.everywhere, self._happens.release(lane)])
+        """Lanes arrived at phases of mbarriers."""
+        self._strong.arrived(words, odd, lanes)
 
     def waited(self, words: I64, odd: I64, lanes: I64) -> None:
-        """Lanes found phases of mbarriers over, which acquires what was released there."""
-        for word, parity, lane in zip(words.tolist(), odd.tolist(), lanes.tolist(), strict=True):
-            location = self._order.locations.get(("mbarrier", self._first_block, word, parity))
-            if location is not None and location.everywhere:
-                self._happens.acquire(lane, location.everywhere)
-        if self._pending is not None:
-            self._pending.over(np.unique(2 * words + odd))
+        """Lanes found phases of mbarriers over."""
+        self._strong.waited(words, odd, lanes)
+        self._copies.over(np.unique(2 * words + odd))
+
+    def left(self, lanes: I64) -> None:
+        """Lanes have exited."""
+        self._lifetimes.left(lanes)
 
     # Accesses.
 
     def shared(self, a: U64, access: Access, lanes: Lanes, contents: Contents) -> None:
         """An access to the batch's shared memory."""
-        self._refine(access.size)
+        self._copies.refine(access.size)
         numbers = self._threads.numbers(lanes)
         start = contents.start
-        seen = _Seen("shared", numbers, access.number, access.mode, a, access.size, contents, access)
+        seen = SeenAccess("shared", numbers, access.number, access.mode, a, access.size, contents, access)
         places = start // self._shared.granularity
         for step in range(max(access.size // self._shared.granularity, 1)):
-            self._see_copies(seen, places + step)
+            self._copies.look(seen, places + step)
         self._see(self._shared, seen, places, max(access.size // self._shared.granularity, 1))
         self._pass_on(seen, ("shared", self._first_block), start)
 
@@ -352,9 +181,13 @@ class RaceDetector:
         size = min(size, WIDEST)
         shadow = self._shadow(allocation, size)
         contents = Contents(allocation.data, start, values)
-        seen = _Seen("global", numbers, access.number, access.mode, a, access.size, contents, access)
+        seen = SeenAccess("global", numbers, access.number, access.mode, a, access.size, contents, access)
         self._see(shadow, seen, start // shadow.granularity, access.size // shadow.granularity)
         self._pass_on(seen, allocation.address, start)
+
+    def _pass_on(self, seen: SeenAccess, memory: Hashable, start: I64) -> None:
+        site = self._order.site(self._report.function, seen.number, seen.mode)
+        self._strong.pass_on(seen, self._order.sites[site], memory, start)
 
     def in_array(
         self,
@@ -385,7 +218,7 @@ class RaceDetector:
             start.view(np.uint64) + np.uint64(allocation.address),
             Contents(allocation.data, start, values),
         )
-        seen = _Seen("global", numbers, access.number, access.mode, a, access.size, contents, access)
+        seen = SeenAccess("global", numbers, access.number, access.mode, a, access.size, contents, access)
         self._see(shadow, seen, start // shadow.granularity, access.size // shadow.granularity)
 
     def _shadow(self, allocation: Allocation, part: int) -> Shadow:
@@ -401,14 +234,14 @@ class RaceDetector:
 
     def copied(self, places: I64, lane: int, number: int, mode: int, phase: int | None) -> None:
         """A copy that a lane started touches bytes; `phase` says when those that it writes are there."""
-        self._refine(1)
+        self._copies.refine(1)
         a = places[:1].astype(np.uint64) % np.uint64(self._shared_stride)
         lanes = np.full(len(places), lane)
-        seen = _Seen("shared", lanes, number, mode, a, len(places))
-        self._see_copies(seen, places)
+        seen = SeenAccess("shared", lanes, number, mode, a, len(places))
+        self._copies.look(seen, places)
         self._see(self._shared, seen, places, 1)
         if phase is not None:
-            self._holding().write(places, phase, mode == ATOMIC)
+            self._copies.writes(places, phase, mode == ATOMIC)
         elif mode == READ:
             self._require_proxy_fence(self._shared, seen, places)
 
@@ -418,10 +251,10 @@ class RaceDetector:
         if shadow is not None:
             places = np.unique(offsets // shadow.granularity)
             a = offsets[:1].astype(np.uint64) + np.uint64(allocation.address)
-            seen = _Seen("global", np.full(len(places), lane), number, READ, a, len(offsets))
+            seen = SeenAccess("global", np.full(len(places), lane), number, READ, a, len(offsets))
             self._require_proxy_fence(shadow, seen, places)
 
-    def _see(self, shadow: Shadow, seen: _Seen, start: I64, steps: int) -> None:
+    def _see(self, shadow: Shadow, seen: SeenAccess, start: I64, steps: int) -> None:
         site = self._order.site(self._report.function, seen.number, seen.mode)
         threads, time = self._happens.thread(seen.lanes), self._happens.time
         for step in range(steps):
@@ -439,7 +272,7 @@ class RaceDetector:
             shadow.write.set(places, threads, time, site)
             shadow.written[0] = time
 
-    def _require_unwritten(self, writes: Record, seen: _Seen, site: int, places: I64) -> None:
+    def _require_unwritten(self, writes: Record, seen: SeenAccess, site: int, places: I64) -> None:
         """Report reads of what the kernel has written, whoever did it, and with whatever barrier between.
 
         Source: PTX ISA, "ld.global.nc"; CUDA C++ Programming Guide, "__restrict__", "__ldg()".
@@ -449,15 +282,9 @@ class RaceDetector:
         if bad.any():
             first = int(np.argmax(bad))
             theirs = self._order.sites[int(sites[first])]
-            place = place_of(self._report.kernel_name, theirs.function, theirs.instruction)
-            writer = self._threads.of_launch(int(thread[first]))
-            value = seen.value_there(first, theirs)
-            other = OtherAccess(place, VERBS[theirs.mode], *writer, value=value)
-            is_texture = self._order.sites[site].instruction.name != "ld"
-            how, why = ("by a texture or surface", _NOT_COHERENT) if is_texture else ("as read-only", _ALIAS)
-            self._find(READONLY, seen, f"Read of what the kernel has written, {how}", bad, why, other)
+            self._races.read_as_unwritten(seen, self._order.sites[site], theirs, bad, int(thread[first]))
 
-    def _require_proxy_fence(self, shadow: Shadow, seen: _Seen, places: I64) -> None:
+    def _require_proxy_fence(self, shadow: Shadow, seen: SeenAccess, places: I64) -> None:
         """Report asynchronous reads of what threads have written, with no proxy fence between.
 
         Source: PTX ISA, "Proxies", "membar, fence", "Async Proxy".
@@ -469,15 +296,12 @@ class RaceDetector:
         missing = written[~self._happens.are_proxied(thread[written], when[written])]
         if len(missing):
             first = int(missing[0])
-            theirs = self._order.sites[int(sites[first])]
-            place = place_of(self._report.kernel_name, theirs.function, theirs.instruction)
-            other = OtherAccess(place, VERBS[theirs.mode], *self._threads.of_launch(int(thread[first])))
-            text = f"Race in __{seen.space}__ memory (asynchronous read after {VERBS[theirs.mode]})"
             bad = np.zeros(len(places), bool)
             bad[missing] = True
-            self._find(PROXY, seen, text, bad, _PROXIES, other)
+            theirs = self._order.sites[int(sites[first])]
+            self._races.read_by_other_proxy(seen, theirs, bad, int(thread[first]))
 
-    def _add_reads(self, shadow: Shadow, seen: _Seen, site: int, places: I64, threads: I64) -> None:
+    def _add_reads(self, shadow: Shadow, seen: SeenAccess, site: int, places: I64, threads: I64) -> None:
         time = self._happens.time
         reads = shadow.first_read
         others = reads.others(places, threads)
@@ -493,7 +317,7 @@ class RaceDetector:
         shadow.last_read.set(places, threads, time, site)
 
     def _compare(
-        self, shadow: Shadow, record: Record, seen: _Seen, site: int, places: I64, threads: I64
+        self, shadow: Shadow, record: Record, seen: SeenAccess, site: int, places: I64, threads: I64
     ) -> None:
         """Report accesses of a record that race with those of now."""
         others = record.others(places, threads)
@@ -508,18 +332,20 @@ class RaceDetector:
         for one in np.unique(sites[bad]).tolist():
             theirs = self._order.sites[one]
             chosen = np.flatnonzero(bad & (sites == one))
-            if _synchronise(mine, theirs):
+            if may_synchronise(mine, theirs):
                 chosen = self._outside(chosen, min(mine.scope, theirs.scope), seen.lanes[others], thread)
             if seen.stored is not None and theirs.mode == WRITE and len(chosen):
                 changes = seen.stored.changes(others[chosen])
                 equal, chosen = chosen[~changes], chosen[changes]
                 if len(equal):
-                    self._tell(seen, mine, theirs, others[equal], thread[equal], when[equal], are_equal=True)
+                    self._races.race(
+                        seen, mine, theirs, others[equal], thread[equal], when[equal], are_equal=True
+                    )
             for part in self._by_knowledge(mine, theirs, chosen, seen.lanes[others], thread, when):
                 first, value = others[part[:1]], None
                 if not are_reads or not self._is_changed(shadow, places[first], when[part[0]]):
                     value = seen.value_there(int(first[0]), theirs)
-                self._tell(seen, mine, theirs, others[part], thread[part], when[part], value=value)
+                self._races.race(seen, mine, theirs, others[part], thread[part], when[part], value=value)
 
     def _is_changed(self, shadow: Shadow, place: I64, time: int) -> bool:
         """Whether a place may have been written since a time."""
@@ -552,10 +378,10 @@ class RaceDetector:
         """Whether it is a strong access whose scope does not include all threads."""
         return 0 < self._order.sites[site].scope < GPU
 
-    def _compare_with_itself(self, seen: _Seen, site: int, places: I64) -> None:
+    def _compare_with_itself(self, seen: SeenAccess, site: int, places: I64) -> None:
         """Report threads that write different values to one place with the same instruction."""
         mine = self._order.sites[site]
-        scope = mine.scope if _synchronise(mine, mine) else 0
+        scope = mine.scope if may_synchronise(mine, mine) else 0
         if scope >= GPU or (places[1:] > places[:-1]).all():
             return
         order = np.argsort(places, kind="stable")
@@ -575,298 +401,30 @@ class RaceDetector:
                 times = np.zeros(np.count_nonzero(chosen), np.int64)
                 are_equal = chosen is not different
                 value = seen.value(int(first[chosen][0])) if seen.mode == WRITE else None
-                self._tell(seen, mine, mine, second[chosen], other[chosen], times, are_equal, value)
-
-    # The end of shared memory.
-
-    def left(self, lanes: I64) -> None:
-        """Lanes have exited: the shared memory of blocks of which no thread is left is gone.
-
-        Source: CUDA C++ Programming Guide, "Distributed Shared Memory".
-        """
-        if self._threads.cluster_size > 1:
-            for block in np.unique(self._threads.blocks[lanes]).tolist():
-                if not self._threads.live[block]:
-                    self._gone(block)
-
-    def _gone(self, block: int) -> None:
-        """Report an access by another block of the cluster that nothing orders before the exit of a thread
-        of this one. Asynchronous copies are not looked at: their barriers tell nobody who made them.
-        """
-        happens, sites, shadow = self._happens, self._order.sites, self._shared
-        own = np.arange(block * self._threads.per_block, (block + 1) * self._threads.per_block)
-        first, end = (where * self._shared_stride // shadow.granularity for where in (block, block + 1))
-        for record in (shadow.write, shadow.first_read, shadow.last_read):
-            thread, when, numbers = record.at(np.arange(first, end))
-            which = np.flatnonzero((thread >= 0) & ~np.isin(thread, happens.thread(own)))
-            are_copies = ["async" in sites[one].instruction.opcode for one in numbers[which].tolist()]
-            which = which[~np.array(are_copies, bool)]
-            for lane in own.tolist():
-                which = which[~happens.ordered(np.full(len(which), lane), thread[which], when[which])]
-                if not len(which):
-                    break
-            else:
-                place = int(which[0])
-                self._tell_of_exit(block, place, sites[int(numbers[place])], int(thread[place]))
-                return
-
-    def _tell_of_exit(self, block: int, place: int, access: Site, thread: int) -> None:
-        """Report an access of a thread to the memory of a block that may have exited."""
-        start, per_block = int(self._happens.thread(np.zeros(1, np.int64))[0]), self._threads.per_block
-        name = block_name(self._threads.of_launch(start + block * per_block)[0])
-        self._report.find(
-            LIFETIME,
-            f"{VERBS[access.mode].capitalize()} of __shared__ memory of a block that may have exited",
-            access.function.instructions.index(access.instruction),
-            np.array([thread - start]),
-            True,
-            np.array([place * self._shared.granularity], np.uint64),
-            more=f"nothing orders it before {name} exits: cluster.sync() at the end would",
-            function=access.function,
-        )
-
-    # What is passed on by strong accesses.
-
-    def _location(self, key: Hashable) -> _Location:
-        location = self._order.locations.get(key)
-        if location is None:
-            location = self._order.locations[key] = _Location()
-        return location
-
-    def _pass_on(self, seen: _Seen, memory: Hashable, start: I64) -> None:
-        """Strong accesses: who reads knows what those who wrote have released."""
-        order, happens = self._order, self._happens
-        site = order.sites[order.site(self._report.function, seen.number, seen.mode)]
-        if not site.scope or site.instruction.name == "mbarrier":
-            return
-        if seen.mode == READ:
-            if not order.locations:
-                return
-        elif not (site.releases or order.locations or happens.has_fences):
-            return
-        for lane, offset in zip(seen.lanes.tolist(), start.tolist(), strict=True):
-            key = memory, offset
-            location = order.locations.get(key)
-            if location is not None and seen.mode != WRITE:
-                self._take(lane, location, site)
-            if seen.mode != READ:
-                self._give(lane, key, location, site)
-
-    def _take(self, lane: int, location: _Location, site: Site) -> None:
-        happens, block = self._happens, self._happens.block_of(lane)
-        numbers = {
-            CTA: location.in_block.get(block, 0),
-            CLUSTER: location.in_cluster.get(block // self._threads.cluster_size, 0),
-            GPU: location.everywhere,
-        }
-        known = [(scope, number) for scope, number in numbers.items() if number]
-        if not site.acquires:
-            for scope, number in known:
-                happens.acquire_by_fence(lane, number, scope)
-        elif number := self._order.clocks.join(number for scope, number in known if scope <= site.scope):
-            happens.acquire(lane, number)
-
-    def _give(self, lane: int, key: Hashable, location: _Location | None, site: Site) -> None:
-        happens, join = self._happens, self._order.clocks.join
-        if site.releases:
-            numbers = {level: happens.release(lane) for level in (site.scope,)}
-        else:
-            numbers = {level: happens.released(lane, level) for level in range(CTA, site.scope + 1)}
-        if not any(numbers.values()):
-            if location is not None and site.mode == WRITE:
-                del self._order.locations[key]
-            return
-        if location is None or site.mode == WRITE:
-            location = self._order.locations[key] = _Location()
-        block = happens.block_of(lane)
-        cluster = block // self._threads.cluster_size
-        location.in_block[block] = join([location.in_block.get(block, 0), *numbers.values()])
-        wide = [number for level, number in numbers.items() if level >= CLUSTER]
-        if wide:
-            location.in_cluster[cluster] = join([location.in_cluster.get(cluster, 0), *wide])
-        location.everywhere = join([location.everywhere, numbers.get(GPU, 0)])
-
-    # What is told.
-
-    def _tell(
-        self,
-        seen: _Seen,
-        mine: Site,
-        theirs: Site,
-        positions: I64,
-        threads: I64,
-        times: I64,
-        are_equal: bool = False,
-        value: Value = None,
-    ) -> None:
-        """Report a race of lanes at positions with other threads' accesses.
-
-        are_equal: what is written is there already.
-        value: what the first of the other threads has read or written, if that is known.
-        """
-        modes = theirs.mode, mine.mode
-        same = theirs is mine and not times.any()
-        if same:
-            what = f"{VERBS[mine.mode]} by several threads at once"
-        elif modes == (READ, WRITE):
-            what = "write after read"
-        else:
-            what = f"{VERBS[mine.mode]} after {VERBS[theirs.mode]}"
-        lane, thread, time = int(seen.lanes[int(positions[0])]), int(threads[0]), int(times[0])
-        kind = self._class(mine, theirs, lane, thread, time)
-        if kind in (RACE, WARP) and not self._has_flags and _are_of_an_update(mine, theirs):
-            kind, why = RACE, _UPDATE
-        else:
-            why = self._why(kind, lane, thread)
-        why = "the values are equal" if are_equal else why
-        place = place_of(self._report.kernel_name, theirs.function, theirs.instruction)
-        other = OtherAccess(place, VERBS[theirs.mode], *self._threads.of_launch(thread), same, value)
-        bad = np.zeros(len(seen.lanes), bool)
-        bad[positions] = True
-        text = f"Race in __{seen.space}__ memory ({what})"
-        self._find(EQUAL if are_equal else kind, seen, text, bad, why, other)
-
-    @property
-    def _has_flags(self) -> bool:
-        """Whether threads may order each other by strong accesses and fences, as with a lock."""
-        return bool(self._order.locations) or self._happens.has_fences
-
-    def _class(self, mine: Site, theirs: Site, lane: int, thread: int, time: int) -> str:
-        """The class of a race: see `classes`."""
-        if time and self._happens.would_know(lane, thread, time):
-            return ACQUIRE if mine.scope and theirs.scope else FENCE
-        if _synchronise(mine, theirs):
-            return SCOPE
-        if {mine.mode, theirs.mode} == {READ, ATOMIC}:
-            return MIXED
-        if time and self._happens.are_of_one_warp(lane, thread):
-            return WARP
-        return VOLATILE if mine.is_volatile or theirs.is_volatile else RACE
-
-    def _why(self, kind: str, lane: int, thread: int) -> str:
-        """What does not order two accesses, and what would."""
-        if kind == SCOPE:
-            text = "the scope of one of the accesses does not include the other thread"
-            return f"{text}: that of the device does (no _block, .gpu)"
-        if kind in (FENCE, ACQUIRE):
-            text = "this thread has read a flag, but made no fence (acquire) for both threads after it"
-            return f"{text}: __threadfence() or ld.acquire would order the accesses"
-        if kind == MIXED:
-            return "no barrier lies between them: a relaxed read (ld.relaxed) would not race"
-        if kind == WARP:
-            return "no barrier lies between them: __syncwarp() would order them"
-        if self._has_flags:
-            text = "no barrier of both threads, and no release that the other acquires, lies between them"
-            return f"{text}: __threadfence() before the flag is set, and after it was read, would order them"
-        if self._happens.block_of(lane) == thread // self._threads.per_block:
-            return "no barrier lies between them: __syncthreads() would order them"
-        text = "no barrier lies between them: threads of two blocks"
-        return f"{text}, which a flag with fences orders, a barrier of the grid, or another launch"
-
-    def _find(
-        self, kind: str, seen: _Seen, text: str, bad: Bools, more: str, other: OtherAccess | None = None
-    ) -> None:
-        if seen.access is None:
-            lanes, guilty = seen.lanes[:1], np.ones(1, bool)
-        else:
-            lanes, guilty = seen.lanes, bad
-        verb, value = VERBS[seen.mode], seen.value(int(np.argmax(bad)))
-        self._report.find(
-            kind, text, seen.number, lanes, guilty, seen.a, seen.size, more, other, verb=verb, value=value
-        )
+                self._races.race(seen, mine, mine, second[chosen], other[chosen], times, are_equal, value)
 
     # Asynchronous copies.
 
-    def _see_copies(self, seen: _Seen, places: I64) -> None:
-        """Report accesses to what asynchronous copies have not finished."""
-        if self._pending is not None:
-            conflicts = self._pending.conflicts(
-                places, seen.mode == READ, seen.access is None and seen.mode == ATOMIC
-            )
-            if conflicts.any():
-                text = "Race in __shared__ memory (with an asynchronous copy)"
-                self._find(COPY, seen, text, conflicts, "nobody has waited for the copy")
-        if self._copies is not None:
-            pending = self._copies.pending(places)
-            if pending.any():
-                text = "Race in __shared__ memory (with cp.async)"
-                more = "the thread that copies has not waited (cp.async.wait_group, __pipeline_wait_prior)"
-                self._find(COPY, seen, text, pending, more)
-
     def began(self, offset: I64, size: int, lanes: Lanes) -> None:
         """cp.async: lanes begin to copy `size` bytes to an offset of the shared memory of the batch."""
-        if self._copies is None:
-            parts = self._threads.block_count * self._shared_stride // self._shared.granularity
-            self._copies = AsyncCopies(self._threads.count, parts)
-        numbers = self._threads.numbers(lanes)
-        start = np.broadcast_to(offset, numbers.shape) // self._shared.granularity
-        for step in range(size // self._shared.granularity):
-            self._copies.began(start + step, numbers)
+        self._copies.began(offset, size, self._threads.numbers(lanes))
 
     def commit_copies(self, lanes: Lanes) -> None:
         """cp.async.commit_group"""
-        if self._copies is not None:
-            self._copies.commit(self._threads.numbers(lanes))
+        self._copies.commit(self._threads.numbers(lanes))
 
     def wait_for_copies(self, lanes: Lanes, max_pending: int) -> None:
         """cp.async.wait_group"""
-        if self._copies is not None:
-            self._copies.wait(self._threads.numbers(lanes), max_pending)
+        self._copies.wait(self._threads.numbers(lanes), max_pending)
 
     def reads(self, lane: int, places: I64) -> None:
         """A copy of the lane's group reads bytes, until the group was waited for."""
-        self._holding().read(lane, places)
+        self._copies.reads(lane, places)
 
     def commit(self, lanes: list[int]) -> None:
-        if self._pending is not None:
-            self._pending.commit(lanes)
+        """cp.async.bulk.commit_group"""
+        self._copies.commit_bulk(lanes)
 
     def wait_groups(self, lanes: list[int], max_pending: int) -> None:
-        if self._pending is not None:
-            self._pending.wait(lanes, max_pending)
-
-    def _holding(self) -> Pending:
-        if self._pending is None:
-            self._refine(1)
-            self._pending = Pending(self._threads.block_count * self._shared_stride)
-        return self._pending
-
-    def _refine(self, size: int) -> None:
-        times = self._shared.granularity // size
-        if times > 1:
-            self._shared.refine(size)
-            if self._copies is not None:
-                self._copies.repeat(times)
-
-
-class _Seen(NamedTuple):
-    """Accesses of lanes by one instruction; for a copy each byte has its lane."""
-
-    space: str
-    lanes: I64
-    number: int
-    mode: int
-    a: U64
-    size: int
-    contents: Contents | None = None
-    access: Access | None = None
-    """None for a copy."""
-
-    @property
-    def stored(self) -> Contents | None:
-        """What is stored, and what is there, if both are numbers of each lane."""
-        return self.contents if self.contents is not None and self.contents.values else None
-
-    def value(self, position: int) -> Value:
-        """What a lane reads, writes, or finds before its atomic operation."""
-        if self.contents is None or self.access is None:
-            return None
-        if self.mode == WRITE and self.contents.values:
-            return self.contents.stored(position)
-        return None if self.mode == WRITE else self.contents.there(position, self.access)
-
-    def value_there(self, position: int, other: Site) -> Value:
-        """What is there now, if the other instruction accesses as many bytes as this one."""
-        if self.contents is None or self.access is None or other.size != self.size:
-            return None
-        return self.contents.there(position, self.access)
+        """cp.async.bulk.wait_group"""
+        self._copies.wait_bulk(lanes, max_pending)

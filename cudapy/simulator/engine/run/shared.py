@@ -16,7 +16,7 @@ from ..memory import POISON
 from ..rounding import round_up
 from ..undefined_bits import UndefinedBits, distance
 from .local import refuse
-from .race_detector import Contents
+from .seen_access import Contents
 from .threads import cached
 
 if TYPE_CHECKING:
