@@ -126,6 +126,32 @@ def types() -> None:
     assert torch.allclose(lstm(given.cuda())[0].cpu(), lstm.cpu()(given)[0], atol=1e-6)
 
 
+def short_floats() -> None:
+    """The four kinds of float8: conversions, views, copies, concatenation, and products with scales."""
+    numbers = torch.randn(64, 32)
+    for kind in (torch.float8_e4m3fn, torch.float8_e5m2, torch.float8_e4m3fnuz, torch.float8_e5m2fnuz):
+        short, expected = numbers.cuda().to(kind), numbers.to(kind)
+        assert short.is_cuda and short.dtype == kind
+        assert torch.equal(short.view(torch.uint8).cpu(), expected.view(torch.uint8))
+        assert torch.equal(short.to(torch.float32).cpu(), expected.to(torch.float32))
+        both = torch.cat([short, torch.empty_like(short).copy_(short)]).to(torch.float16).cpu()
+        assert torch.equal(both, expected.to(torch.float16).repeat(2, 1))
+        part = short[3:7].contiguous().t().to(torch.bfloat16).cpu()
+        assert torch.equal(part, expected[3:7].t().to(torch.bfloat16))
+    columns, scale = torch.randn(16, 32).to(torch.float8_e4m3fn), torch.tensor(0.5)
+    products = [
+        torch._scaled_mm(
+            numbers.to(device).to(torch.float8_e4m3fn),
+            columns.to(device).t(),
+            scale_a=scale.to(device),
+            scale_b=scale.to(device),
+            out_dtype=torch.bfloat16,
+        ).cpu()
+        for device in ("cuda", "cpu")
+    ]
+    assert torch.equal(*products) and products[0].any()
+
+
 def sparse() -> None:
     """Sparse tensors, and nested ones that are jagged."""
     places = torch.tensor([[0, 1, 1, 1], [2, 0, 2, 2]], device="cuda")
@@ -194,6 +220,6 @@ def errors() -> None:
 
 
 if __name__ == "__main__":
-    for part in (streams, graphs, backward, generators, types, sparse, devices, errors):
+    for part in (streams, graphs, backward, generators, types, short_floats, sparse, devices, errors):
         part()
         print(f"{part.__name__}: as CUDA has it")
