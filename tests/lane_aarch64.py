@@ -216,10 +216,10 @@ class AArch64Routine(Routine):
         self.refer(Symbol(name), encode, 4, goes=True)
         self.count += 1
 
-    def jump(self, name: str) -> None:
+    def jump(self, name: str, near: bool = False) -> None:
         self.branch(0x14000000, name, 26, 0)
 
-    def jump_if(self, condition: str, name: str) -> None:
+    def jump_if(self, condition: str, name: str, near: bool = False) -> None:
         self.branch(0x54000000 | _CONDITIONS[condition], name, 19, 5)
 
     def jump_to(self, target: Operand) -> None:

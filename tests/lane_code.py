@@ -917,9 +917,57 @@ class Routine(LaneRoutine):
         self.jump("end")
 
     def new_handle(self) -> None:
-        """A subroutine. R14: a RESULT. RAX: a handle like its template, or 0; R8: where its value is."""
-        value, template, size = (At(R14, 8 * (2 + i)) for i in range(3))
+        """A subroutine. R14: a RESULT. RAX: a handle like its template, or 0; R8: where its value is.
+
+        One of those that were made last, which nothing else has, is used again: it looks like its template.
+        """
+        value, template, size, kept = (At(R14, 8 * (2 + i)) for i in range(4))
         self.label("new handle")
+        self.load(RSI, kept)
+        self.test(RSI, RSI)
+        self.jump_if("e", "make handle")
+        for i in range(2):
+            self.load(RAX, At(RSI, 8 * i))
+            self.test(RAX, RAX)
+            self.jump_if("e", "make handle")
+            self.load(RCX, At(RAX))
+            self.number("cmp", RCX, 1)
+            self.jump_if("e", "like template")
+        self.jump("make handle")
+
+        self.label("like template")
+        self.load(RDX, self.shared("weak_at"))
+        self.load(R8, At(RAX, 0, RDX))
+        self.load(RDX, self.shared("dict_at"))
+        self.word("or", R8, At(RAX, 0, RDX))
+        self.jump_if("ne", "make handle")
+        self.load(RCX, template)
+        self.word("mov", RSI, RAX)
+        self.word("sub", RSI, RCX)
+        self.load(RDX, self.shared("storage_at"))
+        self.load(R8, At(RAX, 0, RDX))
+        self.load(RDI, At(RCX, 0, RDX))
+        self.word("add", RDI, RSI)
+        self.word("cmp", RDI, R8)
+        self.jump_if("ne", "make handle")
+        self.set(RDI, 0)
+        self.keep(At(R8), RDI)
+        self.load(RDX, size)
+        self.label("compare")
+        self.number("sub", RDX, 8)
+        self.load(RDI, At(RAX, 0, RDX))
+        self.word("cmp", RDI, At(RCX, 0, RDX))
+        self.jump_if("ne", "make handle")
+        self.number("cmp", RDX, 24)
+        self.jump_if("ne", "compare")
+        self.load(RDI, At(RAX, 8))
+        self.word("cmp", RDI, At(RCX, 8))
+        self.jump_if("ne", "make handle")
+        self.set(RDI, 2)
+        self.keep(At(RAX), RDI)
+        self.ret()
+
+        self.label("make handle")
         self.number("sub", RSP, self.pushed(1))
         self.load(RDI, value)
         self.set(RSI, 0)
@@ -939,6 +987,22 @@ class Routine(LaneRoutine):
         self.word("sub", R8, RCX)
         self.word("add", R8, RAX)
         self.keep(At(RAX, 0, RDX), R8)
+        self.load(RSI, kept)
+        self.test(RSI, RSI)
+        self.jump_if("e", "no handle")
+        self.load(RDI, At(RSI, 8))
+        self.load(RCX, At(RSI))
+        self.keep(At(RSI, 8), RCX)
+        self.keep(At(RSI), RAX)
+        self.set(RCX, 2)
+        self.keep(At(RAX), RCX)
+        self.test(RDI, RDI)
+        self.jump_if("e", "no handle")
+        self.keep(At(RSP), RAX)
+        self.call_context("decref")
+        self.load(RAX, At(RSP))
+        self.load(RDX, self.shared("storage_at"))
+        self.load(R8, At(RAX, 0, RDX))
         self.label("no handle")
         self.number("add", RSP, self.pushed(1))
         self.ret()
@@ -1033,7 +1097,7 @@ class Routine(LaneRoutine):
 
 
 def text() -> str:
-    code = Routine().write()
+    code = Routine.assembled()
     assert len(code) <= PAGE
     lines = textwrap.wrap(code.hex(), 100)
     return (
@@ -1045,4 +1109,4 @@ def text() -> str:
 
 if __name__ == "__main__":
     WHERE.write_text(text())
-    sys.stdout.write(f"{WHERE}: {len(Routine().write())} bytes\n")
+    sys.stdout.write(f"{WHERE}: {len(Routine.assembled())} bytes\n")

@@ -6,6 +6,8 @@ call that is left to Python goes on to `slow`, with all of these as they were.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from cudapy.simulator.engine.assembler.x86_64 import (
     R12,
     R13,
@@ -32,6 +34,39 @@ class LaneRoutine(Assembler):
 
     room: int
     """Bytes of its stack: with six registers and the return address a multiple of 16."""
+
+    def __init__(self, near: Collection[int] = ()) -> None:
+        super().__init__()
+        self._near = near
+        self._jumps: list[tuple[int, str, tuple[str, ...]]] = []
+
+    @classmethod
+    def assembled(cls) -> bytes:
+        """Its code, each jump as short as it can be."""
+        near: set[int] = set()
+        while True:
+            routine = cls(near)
+            code = routine.write()
+            more = routine.short_jumps() - near
+            if not more:
+                return code
+            near |= more  # which brings others nearer
+
+    def write(self) -> bytes:
+        raise NotImplementedError
+
+    def short_jumps(self) -> set[int]:
+        """The numbers of the jumps that go less than 128 bytes far."""
+        distances = [self.labels[self._label(name, scope) or ""] - end for end, name, scope in self._jumps]
+        return {i for i, distance in enumerate(distances) if -128 <= distance < 128}
+
+    def jump(self, name: str, near: bool = False) -> None:
+        super().jump(name, near or len(self._jumps) in self._near)
+        self._jumps.append((len(self.code), name, self._scope))
+
+    def jump_if(self, condition: str, name: str, near: bool = False) -> None:
+        super().jump_if(condition, name, near or len(self._jumps) in self._near)
+        self._jumps.append((len(self.code), name, self._scope))
 
     def find_words(self) -> None:
         """Set the registers through which words are found. RAX: the table of the function."""

@@ -482,7 +482,7 @@ class Prepared(Routine):
 
 
 def text() -> str:
-    routines = [("ROUTINE", Routine().write()), ("PREPARED_ROUTINE", Prepared().write())]
+    routines = [("ROUTINE", Routine.assembled()), ("PREPARED_ROUTINE", Prepared.assembled())]
     assert max(len(code) for _, code in routines) <= PAGE
     return (
         '"""The machine code of launches, for x86-64, which `python -m tests.launch_code` writes."""\n\n'
@@ -498,4 +498,4 @@ def text() -> str:
 
 if __name__ == "__main__":
     WHERE.write_text(text())
-    sys.stdout.write(f"{WHERE}: {len(Routine().write())} and {len(Prepared().write())} bytes\n")
+    sys.stdout.write(f"{WHERE}: {len(Routine.assembled())} and {len(Prepared.assembled())} bytes\n")

@@ -5,8 +5,10 @@ from __future__ import annotations
 import ctypes
 import struct
 import sys
+from _weakref import ref
 
 from .enums import Enum
+from .handles import Pointer, maker
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +20,7 @@ CONTEXT = (
     "tag_at", "digits_at", "no_digits", "one_digit", "two_digits", "items_at", "save_thread",
     "restore_thread", "incref", "decref", "tuple_new", "from_signed", "from_unsigned", "from_float",
     "from_text", "get_item", "allocate", "call", "empty", "from_size", "list", "tuple", "enum_type",
+    "weak_at", "dict_at",
 )  # fmt: skip
 """The words that all functions share: objects, where objects have what, and functions of CPython's C API."""
 
@@ -185,6 +188,7 @@ def context() -> dict[str, int]:
         "list": id(list),
         "tuple": id(tuple),
         "enum_type": id(type(Enum)),
+        **_references(),
         **_watchers(),
         "thread": _address("PyThreadState_Get"),
         "thread_id": _address("PyThreadState_GetID"),
@@ -211,6 +215,24 @@ def context() -> dict[str, int]:
         "allocate": _address("PyType_GenericAlloc"),
         "call": _address("PyObject_VectorcallDict"),
     }
+
+
+def references_of(cls: Any) -> tuple[int, int]:
+    """Where the objects of a class have their weak references and their attributes, in bytes."""
+    in_front = -24  # of a type whose attributes CPython manages: before what the garbage collector has
+    return cls.__weakrefoffset__, cls.__dictoffset__ if cls.__dictoffset__ > 0 else in_front
+
+
+def _references() -> dict[str, int]:
+    """Where handles have these, and have 0 as long as there are none."""
+    places = references_of(Pointer)
+    made = maker(Pointer)()
+    found = [ctypes.c_uint64.from_address(id(made) + at) for at in places]
+    before = [word.value for word in found]
+    noted, made.noted = ref(made), ()
+    if any(before) or not all(word.value for word in found) or noted() is not made:
+        raise NoLanes("what refers to a handle is not where it was expected")
+    return dict(zip(("weak_at", "dict_at"), [at % 2**64 for at in places], strict=True))
 
 
 def new_of(cls: Any) -> int:

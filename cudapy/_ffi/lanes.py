@@ -28,12 +28,12 @@ from typing import NamedTuple
 
 from .._process import environment, forks
 from .enums import Enum
-from .handles import Handle, Thunk, entry, maker
+from .handles import Handle, Pointer, Thunk, entry, maker
 from .interrupts import finalizer
 from .lane_code import ROUTINE
 from .lane_entries import Forwarder, Vectorcall, python_of
 from .lane_entries import called_for as called_for
-from .lane_layout import CONTEXT, PAGE, NoLanes, context, new_of, slot_at, words
+from .lane_layout import CONTEXT, PAGE, NoLanes, context, new_of, references_of, slot_at, words
 from .lane_types import (
     ADDRESS,
     ARRAY,
@@ -183,10 +183,12 @@ ARGUMENT = ("kind", "class", "limit", "slot", "inside", "size", "place", "step",
 """The words of an Argument. slot, size: in bytes; step: how far the next object is; inside: of an array, the
 class of its handles.
 """
-RESULT = ("slot", "kind", "object", "template", "size")
+RESULT = ("slot", "kind", "object", "template", "size", "kept")
 """Fields of a Result. kind: an index of RESULTS; object: an enum's members, the class of a handle or struct;
 template: a null handle, what makes a struct, the list of spare ones, the slot of the number of chars, the
-table of a thread. size: of a handle, of the table.
+table of a thread. size: of a handle, of the table. kept: 0, or where the two handles of the class are that
+were made last, for all functions: one that nothing else has any more, and that nobody gave an attribute or a
+weak reference, is the next result.
 """
 
 _BASES = ctypes.Structure, ctypes.Union
@@ -335,7 +337,7 @@ class _Lanes:
         self.entry = Forwarder() if sys.version_info[:2] == (3, 11) else Vectorcall()
         self._blocks = [_Block(self.context, ROUTINE, self.entry.prologue)]
         self._words = _Words()
-        self._handles: dict[Any, tuple[int, int, int] | None] = {}
+        self._handles: dict[Any, tuple[int, int, int, int] | None] = {}
 
     def install(
         self,
@@ -440,28 +442,31 @@ class _Lanes:
     def _result(self, slot: int, kind: int, cls: Any, count: int) -> tuple[int, ...]:
         """The words of a RESULT; () if there can be none."""
         if cls is None:
-            return slot, kind, 0, count, 0
+            return slot, kind, 0, count, 0, 0
         if kind == _OF_THREAD:
-            return slot, kind, immortal(cls.function), cls.address, cls.count
+            return slot, kind, immortal(cls.function), cls.address, cls.count, 0
         if kind == _STRUCT:
-            return slot, kind, immortal(cls), new_of(_BASES[issubclass(cls, ctypes.Union)]), 0
+            return slot, kind, immortal(cls), new_of(_BASES[issubclass(cls, ctypes.Union)]), 0, 0
         if kind == _SPARE:
-            return slot, kind, immortal(cls), immortal(cls._spare_), 0
+            return slot, kind, immortal(cls), immortal(cls._spare_), 0, 0
         if kind == _ENUM:
-            return slot, kind, immortal(cls._by_value), 0, 0
+            return slot, kind, immortal(cls._by_value), 0, 0, 0
         if cls not in self._handles:
             self._handles[cls] = self._handle(cls)
         handle = self._handles[cls]
         return (slot, kind, *handle) if handle else ()
 
-    def _handle(self, cls: Any) -> tuple[int, int, int] | None:
-        """A handle of a class that is all zeros, and the size of those; None if a copy would not be one."""
+    def _handle(self, cls: Any) -> tuple[int, int, int, int] | None:
+        """The last words of a RESULT for a class of handles; None if a copy would not be one."""
         made = maker(cls)()
         size = cls.__basicsize__
         inside = 0 < ctypes.addressof(made) - id(made) <= size - ctypes.sizeof(made)
         at = self.context["storage_at"]
         known = inside and words(made)[at // 8] == ctypes.addressof(made) and size % 8 == 0
-        return (immortal(cls), immortal(made), size) if known else None
+        if not known:
+            return None
+        kept = self.words(2)[0] if references_of(cls) == references_of(Pointer) else 0
+        return immortal(cls), immortal(made), size, kept
 
 
 def set_function(table: Any, c_function: Any) -> None:

@@ -269,8 +269,9 @@ class Assembler(Code):
         """add, or, and, sub, xor, cmp with a number of 32 bits, whose sign is extended."""
         if self.in_routine:
             self.note(() if name == "cmp" else _written(target, GENERAL), _read(target, GENERAL))
-        self._plain(b"\x81", _NUMBER[name], target, wide)
-        self.code += struct.pack("<i", value)
+        near = -128 <= value < 128
+        self._plain(b"\x83" if near else b"\x81", _NUMBER[name], target, wide)
+        self.code += struct.pack("<b" if near else "<i", value)
 
     def set(self, target: int, value: int) -> None:
         """A register to a number of 32 bits, without a sign."""
@@ -389,13 +390,15 @@ class Assembler(Code):
 
     # Jumps.
 
-    def jump(self, name: str) -> None:
-        self.code.append(0xE9)
-        self._distance(Symbol(name), goes=True)
+    def jump(self, name: str, near: bool = False) -> None:
+        """near: less than 128 bytes away."""
+        self.code.append(0xEB if near else 0xE9)
+        self._distance(Symbol(name), goes=True, near=near)
 
-    def jump_if(self, condition: str, name: str) -> None:
-        self.code += bytes((0x0F, 0x80 | _CONDITIONS[condition]))
-        self._distance(Symbol(name), goes=True)
+    def jump_if(self, condition: str, name: str, near: bool = False) -> None:
+        number = _CONDITIONS[condition]
+        self.code += bytes((0x70 | number,) if near else (0x0F, 0x80 | number))
+        self._distance(Symbol(name), goes=True, near=near)
 
     def call(self, name: str) -> None:
         self.code.append(0xE8)
@@ -436,13 +439,17 @@ class Assembler(Code):
         """int3"""
         self.code.append(0xCC)
 
-    def _distance(self, symbol: Symbol, goes: bool = False) -> None:
-        """The 32 bits with which an instruction ends that names a place."""
-        self.refer(symbol, _put_distance, 4, goes)
+    def _distance(self, symbol: Symbol, goes: bool = False, near: bool = False) -> None:
+        """The 32 bits, or 8, with which an instruction ends that names a place."""
+        self.refer(symbol, _put_near if near else _put_distance, 1 if near else 4, goes)
 
 
 def _put_distance(code: bytearray, place: int, address: int, target: int) -> None:
     struct.pack_into("<i", code, place, target - (address + 4))
+
+
+def _put_near(code: bytearray, place: int, address: int, target: int) -> None:
+    struct.pack_into("<b", code, place, target - (address + 1))
 
 
 def _extensions(operand: Operand) -> tuple[int, int]:

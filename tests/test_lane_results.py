@@ -1,0 +1,171 @@
+"""Results of the fast lane that are used again: only those that nothing else has."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import weakref
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from .stub.record import Stub
+from .test_lanes import _switched_on as _switched_on
+from .test_lanes import has_lane, needs_lanes
+from .threads import at_once
+
+pytestmark = needs_lanes
+KEPT = 2
+"""How many handles of a class the lanes keep."""
+
+
+@pytest.fixture
+def _allocation(d: ModuleType, stub: Stub) -> Iterator[None]:
+    """cuMemAlloc as a C function that returns one more than it is given."""
+
+    @ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t)
+    def allocate(cell: int, size: int) -> int:
+        ctypes.c_uint64.from_address(cell).value = size + 1
+        return 0
+
+    class Library:
+        def __getitem__(self, symbol: str) -> Any:
+            return allocate
+
+    d.cuMemAlloc(16)
+    d.libcuda.load = Library
+    d.libcuda.rebind()
+    assert d.cuMemAlloc(16) == (0, 17)
+    assert has_lane(d.cuMemAlloc)
+    yield
+
+
+@pytest.fixture
+def allocate(d: ModuleType, _allocation: None) -> Any:
+    """What returns a new address, one more than it is given."""
+    return d.checked.cuMemAlloc
+
+
+def clear(allocate: Any) -> None:
+    """Have the lanes keep none of the handles that were made before."""
+    handles = [allocate(16) for _ in range(2 * KEPT)]
+    assert len({*map(id, handles)}) == 2 * KEPT
+
+
+def test_nothing_has_it(allocate: Any) -> None:
+    clear(allocate)
+    places = set()
+    for i in range(100):
+        handle = allocate(i)  # while the name has the one before
+        assert handle.value == i + 1
+        places.add(id(handle))
+    assert len(places) <= 2 * KEPT
+
+
+def test_it_is_in_a_list(allocate: Any) -> None:
+    handles = [allocate(i) for i in range(50)]
+    del handles[::2]
+    handles += [allocate(i) for i in range(50, 100)]
+    assert [handle.value for handle in handles] == [*range(2, 51, 2), *range(51, 101)]
+    assert len({*map(id, handles)}) == 75
+
+
+def test_only_its_tuple_is_kept(d: ModuleType, allocate: Any) -> None:
+    results = [d.cuMemAlloc(i) for i in range(50)]
+    assert results == [(0, i + 1) for i in range(50)]
+    del results[::2]
+    assert allocate(99) == d.cuMemAlloc(99)[1] == 100
+    assert results == [(0, i + 1) for i in range(1, 50, 2)]
+
+
+def test_it_was_changed(allocate: Any) -> None:
+    for i in range(20):
+        handle = allocate(i)
+        assert (handle.value, memoryview(handle).tobytes()) == (i + 1, (i + 1).to_bytes(8, "little"))
+        handle.value = 2**64 - 1
+
+
+def test_its_memory_is_seen(allocate: Any) -> None:
+    views = [memoryview(allocate(i)) for i in range(20)]
+    assert [view.tobytes() for view in views] == [i.to_bytes(8, "little") for i in range(1, 21)]
+
+
+def test_it_has_weak_references(allocate: Any) -> None:
+    clear(allocate)
+    gone: list[int] = []
+    noted = [weakref.ref(allocate(i), lambda _, i=i: gone.append(i)) for i in range(20)]  # type: ignore[misc]
+    living = [reference() for reference in noted]
+    assert [i for i in range(20) if living[i] is None] == gone == [*range(20 - KEPT)]
+    assert [handle.value for handle in living if handle] == [*range(21 - KEPT, 21)]
+    again = allocate(99)
+    assert not weakref.getweakrefcount(again)
+    assert not any(again is handle for handle in living)
+
+
+def test_it_has_attributes(allocate: Any) -> None:
+    class Note:
+        pass
+
+    for i in range(20):
+        handle = allocate(i)
+        assert not vars(handle)
+        handle.note = Note()
+        handle.itself = handle  # a cycle, which is collected
+        noted = weakref.ref(handle.note)
+        del handle
+    for i in range(2 * KEPT):
+        assert not vars(allocate(i))
+    gc.collect()
+    assert noted() is None
+
+
+def test_it_has_another_class(allocate: Any) -> None:
+    class Address(type(allocate(0))):  # type: ignore[misc]
+        pass
+
+    expected = type(allocate(0))
+    for i in range(20):
+        handle = allocate(i)
+        assert type(handle) is expected
+        handle.__class__ = Address
+        del handle
+
+
+def test_it_has_more_memory(allocate: Any) -> None:
+    for i in range(20):
+        handle = allocate(i)
+        assert (handle.value, ctypes.sizeof(handle)) == (i + 1, 8)
+        ctypes.resize(handle, 64)
+        handle.value = 7
+        del handle
+
+
+def test_a_callback_is_called_as_it_goes(allocate: Any) -> None:
+    """Which calls the same function."""
+    clear(allocate)
+    inner: list[Any] = []
+    noted = []
+    for i in range(10):
+        handle = allocate(i)
+        noted.append(weakref.ref(handle, lambda _, i=i: inner.append(allocate(100 + i))))  # type: ignore[misc]
+        assert handle.value == i + 1
+        del handle
+    clear(allocate)
+    assert sorted(handle.value for handle in inner) == [*range(101, 111)]
+
+
+def test_threads(allocate: Any) -> None:
+    """The C function is Python's, so that threads take turns in it."""
+
+    def work(number: int) -> None:
+        kept: list[tuple[int, Any]] = []
+        for i in range(200):
+            size = 1000 * number + i
+            handle = allocate(size)
+            kept.append((size, handle))
+            del kept[: i % 5], handle
+            assert all(handle.value == size + 1 for size, handle in kept)
+
+    at_once(work)
