@@ -50,6 +50,7 @@ class BlockByBlock:
         self.lanes: list[int] = []
         self.checks = frozenset({checks.BOUNDS})
         self.asked: set[frozenset[str]] = set()
+        self.ended = 0
 
     def is_available(self) -> bool:
         return True
@@ -76,6 +77,9 @@ class BlockByBlock:
         self.lanes.append(self.batch.threads.count if lanes is None else len(lanes))
         self.blocks[region].run(self.batch, frame, lanes)
         return region + 1, True, False
+
+    def end(self) -> None:
+        self.ended += 1
 
 
 @pytest.fixture
@@ -132,6 +136,7 @@ def test_a_back_end_that_registers_runs_what_it_supports(
     squares = np.arange(1, 65, dtype=np.uint32)
     assert (allocation.view(np.dtype(np.uint32))[0] == (1000 // squares**2 ^ squares) << 1).all()
     assert registered.lanes == lanes
+    assert registered.ended == (registered.name in chosen and "bounds" in made)
 
 
 @pytest.mark.parametrize(

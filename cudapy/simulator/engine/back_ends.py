@@ -75,6 +75,9 @@ class Runner(Protocol):
         look: to be called now and then, with the block at hand, so that others run. Raises Fault.
         """
 
+    def end(self) -> None:
+        """All threads of the batch have exited. It is not called where one failed."""
+
 
 _registered: dict[str, BackEnd] = {}
 

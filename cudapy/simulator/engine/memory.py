@@ -6,6 +6,7 @@ import bisect
 import collections
 import contextlib
 import ctypes
+import itertools
 import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -112,6 +113,11 @@ class Snapshot(NamedTuple):
     ends: U64
     shadows: I64
     """How far behind each the shadow of its undefined bytes lies; 0: there is none."""
+    number: int
+    """No other one has had it."""
+
+
+_snapshot_numbers = itertools.count(1)
 
 
 class Memory:
@@ -345,6 +351,7 @@ class Memory:
                     np.array([one.address for one in plain], np.uint64),
                     np.array([one.end for one in plain], np.uint64),
                     np.array([one.shadow_distance for one in plain], np.int64),
+                    next(_snapshot_numbers),
                 )
             return known
 

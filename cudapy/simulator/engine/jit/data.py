@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from ..instructions.data import Move
     from ..ptx.syntax import Operand
 
-_FIXED = ("%tid.", "%ntid.", "%ctaid.", "%nctaid.", "%laneid")
-"""Special registers that are what they are as long as the kernel runs."""
+FIXED = ("%tid.", "%ntid.", "%ctaid.", "%nctaid.", "%laneid")
+"""How the names of special registers begin that the shape of a batch says."""
 
 
 def move(lanes: Lanes, what: Move) -> None:
@@ -87,7 +87,7 @@ def given_by(function: FunctionCompiler, step: Step) -> Iterator[tuple[str, str,
         return
     if instruction.opcode in ("mov.u32", "mov.b32", "mov.s32"):
         target, source = instruction.operands
-        if isinstance(source, Special) and source.name.startswith(_FIXED) and _has_size(function, target, 4):
+        if isinstance(source, Special) and source.name.startswith(FIXED) and _has_size(function, target, 4):
             assert isinstance(target, Register)
             yield target.name, f"L.special.read({source.name!r})", WORD
     elif rule.effect == "load":

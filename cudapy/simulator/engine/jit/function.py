@@ -13,11 +13,8 @@ if TYPE_CHECKING:
     from ..compile.function import FunctionCompiler
     from ..compile.graph import Block
 
-_LEAST_STEPS, _LEAST_FOR_FEW = 6, 24
-"""Of a region that many or few lanes enter, unless there is a loop."""
-_ENDLESS = _LEAST_FOR_FEW
-_FEW = 2048
-"""Lanes."""
+_LEAST_STEPS = 6
+"""Of a region, unless there is a loop."""
 _MAKING = 150.0
 """Microseconds for each step. Machine code is made once NumPy has taken twice as long as making it takes."""
 _STEP, _LANE = 2.0, 0.001
@@ -33,16 +30,10 @@ class MachineCode:
         """By what they check."""
         self._microseconds = 0.0
         """What NumPy has taken, about."""
-        self._steps: dict[int, int] = {}
-        """How many steps can be taken from a block on; of a loop very many."""
         numbers = {block.index for block in blocks if block.is_fast}
         after = {number: set(blocks[number].successors()) & numbers for number in numbers}
-        for number in numbers:
-            self._steps[number] = self._count(number, after)
         self.entries = frozenset(
-            number
-            for number, steps in self._steps.items()
-            if steps >= _LEAST_STEPS and not blocks[number].gathers
+            number for number in numbers if not blocks[number].gathers and self._is_worth_it(number, after)
         )
         self._numbers = sorted(numbers)
         self._enough = _MAKING * sum(len(blocks[number].steps) for number in numbers)
@@ -62,8 +53,6 @@ class MachineCode:
 
     def region(self, block: int, lanes: int, checks: frozenset[str], is_eager: bool) -> Region | None:
         """The region to enter at a block; None if that is not worth it for so many lanes, or not yet."""
-        if not is_eager and lanes < _FEW and self._steps[block] < _LEAST_FOR_FEW:
-            return None
         if is_eager or self._is_warm:
             region = self._region(checks)
             return region if region is not None and region.has(block) else None
@@ -90,16 +79,16 @@ class MachineCode:
         """Whether a region that makes these checks may have a block."""
         return all(is_supported(step, self._function, checks) for step in self._blocks[number].steps)
 
-    def _count(self, start: int, after: dict[int, set[int]]) -> int:
-        """The steps from a block on, counted up to the largest number that matters."""
+    def _is_worth_it(self, start: int, after: dict[int, set[int]]) -> bool:
+        """Whether so many steps can be taken from a block on."""
         reached, pending, steps = {start}, [start], 0
-        while pending and steps < _LEAST_FOR_FEW:
+        while pending and steps < _LEAST_STEPS:
             number = pending.pop()
             steps += len(self._blocks[number].steps)
             for following in after[number]:
                 if following <= number:
-                    return _ENDLESS
+                    return True
                 if following not in reached:
                     reached.add(following)
                     pending.append(following)
-        return steps
+        return steps >= _LEAST_STEPS

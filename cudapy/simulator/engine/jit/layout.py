@@ -14,6 +14,8 @@ import numpy as np
 from ..address_spaces import LOCAL, SHARED
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..aliases import U8, Array
 
 LANES = 32
@@ -23,10 +25,14 @@ NARROW, WIDE = 4 * LANES, 8 * LANES
 _fields = itertools.count(0, 8)
 RESUME = next(_fields)
 """Where the code goes on."""
-CHUNK, END_CHUNK, LAST_CHUNK = next(_fields), next(_fields), next(_fields)
-"""The chunk at hand, the one to stop before, and the last of all, which may have fewer lanes."""
-BUDGET, TURN = next(_fields), next(_fields)
-"""Blocks left before the code gives the chunk at hand up, and before it comes back between two chunks."""
+CHUNK, END_CHUNK = next(_fields), next(_fields)
+"""The chunk at hand, and the one to stop before."""
+BUDGET, EFFECTS, EARLY = next(_fields), next(_fields), next(_fields)
+"""Blocks left before the code gives the chunk at hand up. EFFECTS is 1 once a block had an effect that
+another thread may be waiting for, EARLY once lanes left before a block: see OUT_ALL.
+"""
+TURN = next(_fields)
+"""Blocks left before the code comes back between two chunks."""
 TABLE = next(_fields)
 """The addresses of the code of the region's blocks."""
 UNFINISHED = next(_fields)
@@ -35,20 +41,18 @@ ACTIVE = next(_fields)
 """The threads that run the block at hand."""
 ROW = next(_fields)
 """The bytes of an access whose addresses lie beside each other in all lanes, or `SAME`; else 0."""
-ALIGNED = next(_fields)
-"""1 if each chunk is a whole warp."""
 VOTES = next(_fields)
 """The bits of a warp's vote."""
-EFFECTS = next(_fields)
-"""1 once a block had an effect that another thread may be waiting for."""
 WHICH = next(_fields)
 """The number of the access that the code did not make itself."""
-INS, IN_COUNT, OUTS, OUT_COUNT = (next(_fields) for _ in range(4))
-"""Tables of what is copied before and after each chunk, with entries of `COPY` bytes."""
-ENTRY = next(_fields)
-"""The block where lanes enter."""
-PLACES = next(_fields)
-"""An array for where each lane has left the region: 4 bytes each."""
+INS, IN_COUNT, OUTS, OUT_COUNT, OUT_ALL = (next(_fields) for _ in range(5))
+"""Tables of what is copied before and after each chunk, with entries of `COPY` bytes. Lanes that leave before
+a block, which few do, need the entries from OUT_COUNT to OUT_ALL, too.
+"""
+ENTRY, PLACES, LAST_CHUNK, ALIGNED = (next(_fields) for _ in range(4))
+"""The block where lanes enter; an array for where each has left the region, 4 bytes each; the last chunk,
+which may have fewer lanes; and 1 if each chunk is a whole warp.
+"""
 SHARED_SIZE, LOCAL_SIZE = next(_fields), next(_fields)
 """The bytes of a block's shared memory, of a thread's local memory."""
 STARTS, ENDS, ALLOCATIONS = next(_fields), next(_fields), next(_fields)
@@ -62,10 +66,8 @@ SHARED_UNDEFINED, LOCAL_UNDEFINED, UNDEFINED = (next(_fields) for _ in range(3))
 """For undefined bytes: how far behind shared and local memory their shadows lie, and an array of this for
 allocations; 0: there is none.
 """
-OUT_NOW, OUT_ALL, EARLY = (next(_fields) for _ in range(3))
-"""How many entries of OUTS the chunk at hand copies, and how many there are: lanes that leave before a block,
-which few do, need those behind OUT_COUNT, too. EARLY is 1 once any did.
-"""
+OUT_NOW = next(_fields)
+"""How many entries of OUTS the chunk at hand copies."""
 
 ROUTINES = 288
 """The addresses of the routines that all code shares."""
@@ -180,12 +182,19 @@ class RegionMemory:
         self.bytes[:] = image
         self.address = address + start
         self.fields = self.bytes[:PLACE].view(np.int64)
+        self._numbers = self.fields.data  # which is faster for one of them
 
     def get(self, field: int) -> int:
-        return int(self.fields[field >> 3])
+        number: int = self._numbers[field >> 3]
+        return number
 
     def set(self, field: int, value: int) -> None:
-        self.fields[field >> 3] = value
+        self._numbers[field >> 3] = value
+
+    def set_all(self, first: int, values: Sequence[int]) -> None:
+        """Set fields that follow each other."""
+        start = first >> 3
+        self.fields[start : start + len(values)] = values
 
     def array(self, offset: int, size: int = 4) -> Array:
         """A location or another array of all lanes, of numbers of `size` bytes."""

@@ -21,7 +21,7 @@ from ..rounding import round_up
 from ..run.shadow import WIDEST
 from . import layout, vectors
 from .accesses import MemoryStep
-from .data import given_by
+from .data import FIXED, given_by
 from .lanes import Lanes, Unsupported, Value
 from .layout import NARROW, WIDE
 from .library import routine
@@ -70,6 +70,32 @@ class Part(NamedTuple):
     """What is computed for eight lanes at a time, four times."""
     start: int
     end: int
+
+
+class Inputs(NamedTuple):
+    """What a region is given for all lanes of a batch."""
+
+    read: Callable[[Batch], tuple[Any, ...]]
+    places: list[tuple[int, Type]]
+    """The location and type of each."""
+
+
+_SHAPE = tuple(f"L.special.read('{name}" for name in FIXED)
+_GROUPS: tuple[tuple[str, ...], ...] = (_SHAPE, ("L.parameter(",), ("",))
+"""How the expressions of inputs begin."""
+
+
+def _grouped(inputs: dict[str, tuple[int, Type]]) -> list[Inputs]:
+    groups: list[dict[str, tuple[int, Type]]] = [{} for _ in _GROUPS]
+    for expression, place in inputs.items():
+        number = next(i for i, begins in enumerate(_GROUPS) if expression.startswith(begins))
+        groups[number][expression] = place
+    texts = (
+        f"def inputs{i}(L): return ({''.join(f'{one}, ' for one in group)})\n"
+        for i, group in enumerate(groups)
+    )
+    defined = functions("".join(texts), "inputs", dict(_DTYPES))
+    return [Inputs(defined[f"inputs{i}"], list(group.values())) for i, group in enumerate(groups)]
 
 
 class LeftToPython(NamedTuple):
@@ -156,13 +182,10 @@ class Region:
         """Whether chunks have to run one after the other for the same results."""
         self.paces: collections.defaultdict[int, Pace] = collections.defaultdict(Pace)
         """How long chunks take, by the block where they enter."""
-        expressions = "".join(f"{one}, " for one in self._inputs)
-        text = f"def inputs(L):\n return ({expressions})\n"
-        defined = functions(text, "inputs", dict(_DTYPES))
-        self.read_inputs: Callable[[Batch], tuple[Any, ...]] = defined["inputs"]
-        """What does not change in a batch."""
-        self.inputs = list(self._inputs.values())
-        """Their locations, and types."""
+        self.inputs = _grouped(self._inputs)
+        """What does not change in a batch: what its shape says, the kernel's parameters, and all else."""
+        self.at_rest: list[Any] = []
+        """What has run it in a batch, and can in the next one."""
         self._changes = set().union(*self._written.values())
         self._entries: dict[int, tuple[list[Carried], list[Carried], list[Carried]]] = {}
         self._written_from: dict[int, set[str]] = {}

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections import deque
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -34,6 +35,8 @@ _MANY_ACCESSES = 100
 """How many accesses are left to Python before their share of a region's time is measured."""
 _FEW = 8
 """Chunks that no other thread helps with."""
+_AT_REST = 4
+"""Memories of a region that are kept for batches to come."""
 _NONE: deque[Chunks] = deque()
 _RANGES = 6
 """Of chunks, for each worker, so that they end at about the same time."""
@@ -56,36 +59,92 @@ class MachineRuns:
         """
         run = self._runs.get(region)
         if run is None:
-            run = self._runs[region] = _Run(region, self._batch)
+            try:
+                run = region.at_rest.pop()  # by one thread alone
+            except IndexError:
+                run = _Run(region)
+            self._runs[region] = run
+            run.begin(self._batch)
         blocks, have_left = run.run(frame, lanes, entry, look)
         return blocks, have_left, run.has_effects
 
+    def end(self) -> None:
+        """All threads of the batch have exited: others may have the memory."""
+        for region, run in self._runs.items():
+            run.end()
+            if len(region.at_rest) < _AT_REST:
+                region.at_rest.append(run)
+        self._runs.clear()
+
+
+class _Plan(NamedTuple):
+    """How lanes run from a block on."""
+
+    entry: int
+    chunks: int
+    changed: list[Carried]
+    """What they may have changed; and, in `early`, what they may besides if some leave early."""
+    early: list[Carried]
+    results: list[Array]
+    """Of both."""
+    places: U32
+    """Where they leave the region."""
+    is_lasting: bool
+    """Whether it is the same when all lanes enter there again."""
+    keeps: object
+    """What has to stay while they run."""
+
 
 class _Run:
-    def __init__(self, region: Region, batch: Batch) -> None:
-        self._region, self._batch = region, batch
+    """A region with memory to run in, for one batch after the other."""
+
+    _batch: Batch
+
+    def __init__(self, region: Region) -> None:
+        self._region = region
         memory = self._memory = RegionMemory(region.image)
         self._workers = [Worker(region, memory)]
         """Those that have been needed so far. The first one runs in the thread of the kernel."""
         _, _, addresses = routines()
-        first = layout.ROUTINES // 8
-        memory.fields[first : first + len(addresses)] = addresses
+        memory.set_all(layout.ROUTINES, addresses)
         memory.set(layout.TABLE, _address(region.table))
         self._snapshot: Snapshot | None = None
-        self._varying: list[tuple[Array, int]] = []
+        self._known_snapshot = 0
+        """The number of the one that the memory has, though nothing keeps it between batches."""
+        self._known: list[object] = [None for _ in region.inputs]
+        """What each kind of inputs, which the memory has, depends on."""
+        self._varying: list[list[tuple[Array, int]]] = [[] for _ in (*region.inputs, layout.SHARED_BASE)]
         """Inputs that are not the same in all lanes, and their locations."""
-        for value, (location, kind) in zip(region.read_inputs(batch), region.inputs, strict=True):
-            value = value.astype(kind.code, copy=False) if value.ndim else value.astype(kind.code)
-            self._bring(value, location)
+        self._plan: _Plan | None = None
+        """The last one, which the memory has."""
         self._takes_shared = bool(region.uses & {"shared", "generic"})
         self._takes_local = bool(region.uses & {"local", "generic"})
         self._takes_global = bool(region.uses & {"global", "const", "generic"})
         self._races: RaceTables | None = None
+
+    def begin(self, batch: Batch) -> None:
+        """Lanes of a batch are to run."""
+        self._batch, memory, region = batch, self._memory, self._region
+        depends = batch.threads.shape, batch.launch.parameters, None
+        for i, (inputs, known) in enumerate(zip(region.inputs, depends, strict=True)):
+            if known is None or self._known[i] != known:
+                self._known[i] = known
+                self._forget(i)
+                self._plan = self._plan if i else None
+                for value, (location, kind) in zip(inputs.read(batch), inputs.places, strict=True):
+                    value = value.astype(kind.code, copy=False) if value.ndim else value.astype(kind.code)
+                    self._bring(value, location, i)
         if region.sites:
             self._races = RaceTables(region, batch, memory.fields, memory.bytes)
         if self._takes_shared:
             memory.set(layout.SHARED_SIZE, batch.shared.size)
-            self._bring(batch.shared.addresses(), layout.SHARED_BASE)
+            self._forget(-1)
+            self._bring(batch.shared.addresses(), layout.SHARED_BASE, -1)
+
+    def end(self) -> None:
+        """They have run: keep nothing of the batch."""
+        del self._batch
+        self._races = self._snapshot = None
 
     @property
     def has_effects(self) -> bool:
@@ -95,46 +154,22 @@ class _Run:
     def run(
         self, frame: Frame, lanes: Lanes, entry: int, look: Callable[[int, Lanes], None]
     ) -> tuple[I64 | int, bool]:
-        batch, region, memory = self._batch, self._region, self._memory
+        batch, region = self._batch, self._region
         count = batch.threads.count if lanes is None else len(lanes)
-        padded = lanes
-        if count % LANES:
-            numbers = batch.threads.numbers(lanes)
-            padded = np.concatenate([numbers, np.repeat(numbers[-1:], LANES - count % LANES)])
-        chunks = -(-count // LANES)
-        brought, changed, early = region.registers_at(entry)
-        ins: list[tuple[Array, int, int, int]] = []
-        for one in brought:
-            self._copy(ins, frame[one.slot], one.location, padded, one.stays or chunks == 1)
-        for value, location in self._varying:
-            self._copy(ins, value, location, padded, True)
-        self._look_at_memory(ins, lanes, padded, count)
-        results = [np.empty(chunks * LANES, one.dtype) for one in (*changed, *early)]
-        places = np.empty(chunks * LANES, np.uint32)
-        memory.set(layout.LAST_CHUNK, chunks - 1)
-        memory.set(layout.ENTRY, region.place(entry))
-        memory.set(layout.PLACES, _address(places))
-        outs = [
-            (result, one.dtype.itemsize * LANES, one.location, _kind(one.dtype))
-            for result, one in zip(results, (*changed, *early), strict=True)
-        ]
-        kept = [self._table(layout.INS, ins), self._table(layout.OUTS, outs)]
-        memory.set(layout.OUT_COUNT, len(changed))
-        memory.set(layout.OUT_ALL, len(outs))
-        last = memory.array(layout.LAST_PLACE)
-        last[:] = region.place(entry)
-        if count % LANES:
-            last[count % LANES :] = layout.NOWHERE
-        memory.set(layout.ALIGNED, int(self._are_warps(lanes, count)))
+        plan = self._plan
+        if plan is None or not plan.is_lasting or lanes is not None or plan.entry != entry:
+            plan = self._plan = self._planned(frame, lanes, entry, count)
+        self._look_at_memory(lanes, count)
         for worker in self._workers:
-            worker.begin((kept, results, places))
+            worker.begin(plan.keeps)
         try:
-            not_begun = self._go(chunks, lanes, look)
+            not_begun = self._go(plan.chunks, lanes, look)
         finally:
             if region.counts:
                 self._count()
+        changed, places, results = plan.changed, plan.places, plan.results
         if any(one.memory.get(layout.EARLY) for one in self._workers):
-            changed = changed + early
+            changed = changed + plan.early
         stuck = [one for worker in self._workers for one in worker.stuck]
         if stuck or not_begun:
             left = list(zip(changed, results, strict=False))
@@ -152,9 +187,46 @@ class _Run:
 
     # Inside.
 
-    def _look_at_memory(
-        self, ins: list[tuple[Array, int, int, int]], lanes: Lanes, padded: Lanes, count: int
-    ) -> None:
+    def _planned(self, frame: Frame, lanes: Lanes, entry: int, count: int) -> _Plan:
+        """Plan how lanes run from a block on, and tell the code."""
+        batch, region, memory = self._batch, self._region, self._memory
+        padded = lanes
+        if count % LANES:
+            numbers = batch.threads.numbers(lanes)
+            padded = np.concatenate([numbers, np.repeat(numbers[-1:], LANES - count % LANES)])
+        chunks = -(-count // LANES)
+        brought, changed, early = region.registers_at(entry)
+        ins: list[tuple[Array, int, int, int]] = []
+        for one in brought:
+            self._copy(ins, frame[one.slot], one.location, padded, one.stays or chunks == 1)
+        for value, location in itertools.chain(*self._varying):
+            self._copy(ins, value, location, padded, True)
+        if self._takes_local:
+            self._copy(ins, batch.local.addresses(), layout.LOCAL_BASE, padded, True)
+        results = [np.empty(chunks * LANES, one.dtype) for one in (*changed, *early)]
+        places = np.empty(chunks * LANES, np.uint32)
+        outs = [
+            (result, one.dtype.itemsize * LANES, one.location, _kind(one.dtype))
+            for result, one in zip(results, (*changed, *early), strict=True)
+        ]
+        start, tables = region.place(entry), [_table(ins), _table(outs)]
+        (in_table, _), (out_table, _) = tables
+        is_aligned = self._are_warps(lanes, count)
+        memory.set_all(
+            layout.INS,
+            (
+                *(in_table, len(ins), out_table, len(changed), len(outs)),
+                *(start, _address(places), chunks - 1, is_aligned),
+            ),
+        )
+        last = memory.array(layout.LAST_PLACE)
+        last[:] = start
+        if count % LANES:
+            last[count % LANES :] = layout.NOWHERE
+        is_lasting = lanes is None and not (brought or results or self._takes_local)
+        return _Plan(entry, chunks, changed, early, results, places, is_lasting, tables)
+
+    def _look_at_memory(self, lanes: Lanes, count: int) -> None:
         """Tell the code of the memory that there is now."""
         batch, memory = self._batch, self._memory
         if self._takes_shared:
@@ -162,7 +234,6 @@ class _Run:
         if self._takes_local:
             memory.set(layout.LOCAL_SIZE, batch.local.size)
             memory.set(layout.LOCAL_UNDEFINED, batch.local.shadow_distance)
-            self._copy(ins, batch.local.addresses(), layout.LOCAL_BASE, padded, True)
         if self._takes_global:
             self._remember_allocations(self._workers[:1])
         if self._races is not None:
@@ -216,10 +287,17 @@ class _Run:
             for one, value in registers:
                 frame.merge(one.slot, value, numbers[chunk * LANES :][: len(here)])
 
-    def _bring(self, value: Array, location: int) -> None:
+    def _forget(self, group: int) -> None:
+        """Inputs that were brought are others from now on."""
+        if self._varying[group]:
+            self._varying[group] = []
+            self._plan = None
+
+    def _bring(self, value: Array, location: int, group: int) -> None:
         """Have an input in its location, from now on or with each run."""
         if value.ndim:
-            self._varying.append((value, location))
+            self._varying[group].append((value, location))
+            self._plan = None
         else:
             self._memory.fill(value, location)
 
@@ -241,26 +319,18 @@ class _Run:
         else:
             copies.append((np.full(LANES, value), 0, location, kind))
 
-    def _table(self, field: int, copies: list[tuple[Array, int, int, int]]) -> object:
-        """Tell the code what to copy. Returns what has to stay while it runs."""
-        self._memory.set(field + 8, len(copies))
-        if not copies:
-            return None
-        table = np.array([(_address(array), *rest) for array, *rest in copies], np.int64)
-        self._memory.set(field, _address(table))
-        return table, copies
-
     def _remember_allocations(self, workers: Sequence[Worker]) -> None:
         device = self._batch.device
         is_followed = UNDEFINED in self._region.checks
         snapshot = device.memory.snapshot(device.origin, is_followed)
-        if snapshot is not self._snapshot:
-            self._snapshot = snapshot  # which keeps the memory
+        self._snapshot = snapshot  # which keeps the memory
+        if snapshot.number != self._known_snapshot:
+            self._known_snapshot = snapshot.number
+            shadows = _address(snapshot.shadows if is_followed else snapshot.starts)
+            starts, ends = _address(snapshot.starts), _address(snapshot.ends)
             for memory in (one.memory for one in workers):
-                memory.set(layout.UNDEFINED, _address(snapshot.shadows if is_followed else snapshot.starts))
-                memory.set(layout.STARTS, _address(snapshot.starts))
-                memory.set(layout.ENDS, _address(snapshot.ends))
-                memory.set(layout.ALLOCATIONS, len(snapshot.starts))
+                memory.set(layout.UNDEFINED, shadows)
+                memory.set_all(layout.STARTS, (starts, ends, len(snapshot.starts)))
                 for offset in self._region.found:
                     memory.bytes[offset : offset + layout.FOUND] = 0
 
@@ -373,6 +443,14 @@ class _Run:
 def _address(array: Array) -> int:
     address: int = array.__array_interface__["data"][0]
     return address
+
+
+def _table(copies: list[tuple[Array, int, int, int]]) -> tuple[int, object]:
+    """The address of a table of what the code is to copy, and what has to stay while it does."""
+    if not copies:
+        return 0, None
+    table = np.array([(_address(array), *rest) for array, *rest in copies], np.int64)
+    return _address(table), (table, copies)
 
 
 def _shared_by_all(array: Array) -> Array:

@@ -105,9 +105,7 @@ class Worker:
         """All lanes of a run are to come."""
         self.status, self.keeps = layout.DONE, keeps
         self.stuck.clear()
-        self.memory.set(layout.BUDGET, layout.CHUNK_BLOCKS)
-        self.memory.set(layout.EFFECTS, 0)
-        self.memory.set(layout.EARLY, 0)
+        self.memory.set_all(layout.BUDGET, (layout.CHUNK_BLOCKS, 0, 0))
 
     def run(self, ranges: deque[Chunks], is_alone: bool) -> None:
         """Run the chunks at hand, and those of one range after the other, for a turn or until an access is

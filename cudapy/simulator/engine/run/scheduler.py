@@ -68,6 +68,11 @@ class Scheduler:
 
     def run(self) -> None:
         """Raises Fault."""
+        self._run()
+        if self._runner is not None:
+            self._runner.end()
+
+    def _run(self) -> None:
         batch, groups, ready = self.batch, self._groups, self._groups.ready
         count, report, polls = self._threads.count, batch.report, batch.polls
         pause, watchdog, turns = batch.device.pause, batch.launch.watchdog, 0
