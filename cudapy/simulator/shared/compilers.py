@@ -45,13 +45,15 @@ def exported(data: Any) -> Exported:
         return bytes(data[start : data.find(b"\0", start)]).decode()
 
     for section in sections:
+        if section.kind not in (_DYNAMIC, elf_image.VERSIONS_DEFINED, elf.DYNAMIC_SYMBOLS):
+            continue  # the code, which is nearly all of it, need not be read
         body = data[section.offset : section.offset + section.size]
         if section.kind == _DYNAMIC:
             tags = dict(struct.iter_unpack("<qQ", body))
             soname = name(section, tags[_SONAME]) if _SONAME in tags else ""
         elif section.kind == elf_image.VERSIONS_DEFINED:
             version = name(section, _last_version(body))
-        elif section.kind == elf.DYNAMIC_SYMBOLS:
+        else:
             symbols = elf.SYMBOL.iter_unpack(body)
             functions = [
                 name(section, s[0]) for s in symbols if s[1] & 15 == _FUNCTION and s[3] and s[1] >> 4
