@@ -586,15 +586,18 @@ def test_the_loader_finds_it_by_its_soname() -> None:
 
 
 FOREIGN_THREADS = """
-import ctypes
+import ctypes, sys
 library, system, api = ctypes.CDLL("libcuda.so.1"), ctypes.CDLL(None), ctypes.pythonapi
 api.PyInterpreterState_Get.restype = api.PyInterpreterState_ThreadHead.restype = ctypes.c_void_p
 api.PyThreadState_Next.restype = ctypes.c_void_p
 
 def states():
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1000)  # a thread that ends meanwhile would take its state out of the list
     count, state = 0, api.PyInterpreterState_ThreadHead(ctypes.c_void_p(api.PyInterpreterState_Get()))
     while state:
         count, state = count + 1, api.PyThreadState_Next(ctypes.c_void_p(state))
+    sys.setswitchinterval(interval)
     return count
 
 context = ctypes.c_void_p()
