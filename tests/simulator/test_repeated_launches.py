@@ -12,6 +12,7 @@ from cudapy.simulator.engine import launch, settings
 from cudapy.simulator.engine.fault import Fault
 from cudapy.simulator.engine.jit import processor, run
 from cudapy.simulator.engine.jit.layout import RegionMemory
+from cudapy.simulator.engine.jit.races import RaceTables
 from cudapy.simulator.engine.memory import Memory
 from cudapy.simulator.engine.module import Module
 
@@ -129,6 +130,46 @@ def test_freed_memory_is_not_remembered(made: list[Any]) -> None:
     memory.release(out)
     with pytest.raises(Fault):
         launch(function, 1, 32, (out,))
+
+
+MASKED = """
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 out, .param .u32 mask)
+{
+    .reg .b64 %d<3>; .reg .b32 %r<6>;
+    mov.u32 %r1, %tid.x;
+    mov.u32 %r2, %ctaid.x;
+    mov.u32 %r3, %ntid.x;
+    mad.lo.u32 %r4, %r2, %r3, %r1;
+    ld.param.u32 %r5, [mask];
+    and.b32 %r5, %r4, %r5;
+    ld.param.u64 %d1, [out];
+    mul.wide.u32 %d2, %r5, 4;
+    add.u64 %d1, %d1, %d2;
+    st.global.u32 [%d1], %r4;
+    ret;
+}
+"""
+
+
+def test_each_launch_has_races_of_its_own(made: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings.current, "check_races", True)
+    kept: list[Any] = []  # else what is wrongly used again would not be there any more
+
+    def kept_tables(*arguments: Any) -> RaceTables:
+        kept.append(RaceTables(*arguments))
+        return kept[-1]
+
+    monkeypatch.setattr(run, "RaceTables", kept_tables)
+    memory = Memory()
+    function, out = Module(MASKED, memory).functions["k"], memory.upload(np.zeros(64, np.uint32))
+    for _ in range(3):
+        launch(function, 2, 32, (out, 63))
+        assert memory.download(out, 64, np.uint32).tolist() == [*range(64)]
+        with pytest.raises(Fault, match="Race in __global__ memory"):
+            launch(function, 2, 32, (out, 31))
 
 
 def test_what_failed_leaves_nothing(made: list[Any]) -> None:

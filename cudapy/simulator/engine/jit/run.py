@@ -144,6 +144,8 @@ class _Run:
     def end(self) -> None:
         """They have run: keep nothing of the batch."""
         del self._batch
+        if self._races is not None:
+            self._known_snapshot = 0  # accesses remember where the shadows of allocations are described
         self._races = self._snapshot = None
 
     @property
