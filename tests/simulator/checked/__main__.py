@@ -1,7 +1,9 @@
 """A table of the small kernels: what the simulator says of each, and what compute-sanitizer says on a GPU.
 
 python -m tests.simulator.checked                      the table
-python -m tests.simulator.checked --gpu SANITIZER      run compute-sanitizer (its path), and keep what it says
+python -m tests.simulator.checked --gpu SANITIZER [NAME ...]
+                                                       run compute-sanitizer (its path) on all kernels or
+                                                       on some, and keep what it says
 python -m tests.simulator.checked --child TOOL NAME ...   run kernels one after the other, for the sanitizer
 """
 
@@ -118,10 +120,9 @@ def _launch(core: Any, dev: Any, stream: Any, kernel: Any, name: str, right: int
             checked.cuMemFree(one)
 
 
-def sanitized(sanitizer: str, tool: str) -> dict[str, str]:
-    """What a tool says of each kernel, by name and variant."""
+def sanitized(sanitizer: str, tool: str, names: list[str]) -> dict[str, str]:
+    """What a tool says of kernels, by name and variant."""
     found: dict[str, str] = {}
-    names = [*TOOLS[tool]]
     while names:
         command = [
             sanitizer,
@@ -199,9 +200,11 @@ def main(arguments: list[str]) -> None:
     if arguments[:1] == ["--child"]:
         child(arguments[1:])
     elif arguments[:1] == ["--gpu"]:
-        found: dict[str, dict[str, str]] = {}
-        for tool in TOOLS:
-            found[tool] = sanitized(arguments[1], tool)
+        sanitizer, *wanted = arguments[1:]
+        found: dict[str, dict[str, str]] = json.loads(RESULTS.read_text()) if wanted else {}
+        for tool, of_tool in TOOLS.items():
+            names = [name for name in of_tool if not wanted or name in wanted]
+            found[tool] = found.get(tool, {}) | sanitized(sanitizer, tool, names)
             RESULTS.write_text(json.dumps(found, indent=1) + "\n")
         for tool, of_kernels in found.items():
             for kernel, text in of_kernels.items():

@@ -18,8 +18,17 @@ __device__ void store(int *p, int value, bool releases)
 #define T ((int)threadIdx.x)
 #define COMPILER asm volatile("" ::: "memory")
 #define B ((int)blockIdx.x)
-#define WAIT(b) asm volatile("{ .reg .pred p; W: mbarrier.try_wait.acquire.cluster.shared::cta.b64 p, [%0], 0;" \
-    " @!p bra W; }" :: "r"(b) : "memory")
+#define WAIT_FOR(b, parity) asm volatile("{ .reg .pred p; W: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64" \
+    " p, [%0], %1; @!p bra W; }" :: "r"(b), "r"(parity) : "memory")
+#define WAIT(b) WAIT_FOR(b, 0)
+#define BARRIER(name, count) __shared__ unsigned long long name##_word; \
+    unsigned name = __cvta_generic_to_shared(&name##_word); \
+    if (T == 0) asm volatile("mbarrier.init.shared.b64 [%0], %1; fence.mbarrier_init.release.cluster;" \
+        :: "r"(name), "r"(count) : "memory"); \
+    __syncthreads()
+#define COPY_IN(s, from, b) asm volatile("{ .reg .b64 x; mbarrier.arrive.expect_tx.shared.b64 x, [%2], 256; }" \
+    " cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 256, [%2];" \
+    :: "r"((unsigned)__cvta_generic_to_shared(s)), "l"(from), "r"(b) : "memory")
 #define PROXY_FENCE asm volatile("fence.proxy.async;" ::: "memory")
 #define COPY_OUT(s) asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 256;" \
     " cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;" \
@@ -584,4 +593,118 @@ KERNEL(arrives_with_another_count)
     if (T >= 32 && right) asm volatile("bar.sync 1, 64;" ::: "memory");
     if (T >= 32 && !right) asm volatile("bar.sync 1, 32;" ::: "memory");
     out[T] = T;
+}
+KERNEL(copied_over_while_it_is_read)  // the next copy may come before all have read what the last one brought
+{
+    __shared__ alignas(16) int s[64];
+    BARRIER(full, 1);
+    int sum = 0;
+    for (int i = 0; i < 2; ++i) {
+        if (T == 0) COPY_IN(s, out + 64 * i, full);
+        WAIT_FOR(full, i);
+        sum += s[63 - T];
+        if (right) __syncthreads();
+    }
+    data[T] = sum;
+}
+KERNEL(a_stage_is_not_given_back)  // two stages: who copies waits until all have given one back
+{
+    __shared__ alignas(16) int s[2][64];
+    BARRIER(full, 1);
+    BARRIER(full_too, 1);
+    BARRIER(empty, 64);
+    BARRIER(empty_too, 64);
+    int sum = 0;
+    if (T == 0) COPY_IN(s[0], out, full);
+    for (int i = 0; i < 4; ++i) {
+        unsigned f = i & 1 ? full_too : full, next = i & 1 ? full : full_too, e = i & 1 ? empty : empty_too;
+        if (T == 0 && i < 3) {
+            if (right && i) WAIT_FOR(e, (i - 1) / 2 & 1);
+            COPY_IN(s[i & 1 ^ 1], out + 64 * (i + 1), next);
+        }
+        WAIT_FOR(f, i / 2 & 1);
+        sum += s[i & 1][63 - T];
+        asm volatile("mbarrier.arrive.shared.b64 _, [%0];" :: "r"(i & 1 ? empty_too : empty) : "memory");
+    }
+    data[T] = sum;
+}
+KERNEL(copied_while_it_is_written)  // a copy out of global memory, which another block writes
+{
+    __shared__ alignas(16) int s[64];
+    BARRIER(full, 1);
+    if (B == 0 && T < 32) out[(right ? 64 : 0) + T] = T;
+    if (B == 0) { PROXY_FENCE; return; }
+    if (T == 0) { __nanosleep(100); COPY_IN(s, out, full); }
+    WAIT(full);
+    data[T] = s[T];
+}
+KERNEL(written_after_the_copy)  // in place: who waits for the copy may write what it has read
+{
+    __shared__ alignas(16) int s[64];
+    BARRIER(full, 1);
+    if (T == 32) COPY_IN(s, out, full);
+    if (right || T < 32) WAIT(full);
+    out[T] = right ? s[T] + 1 : T;
+    if (!right) WAIT(full);
+}
+KERNEL(only_its_reads_have_ended)  // .read: the source may be overwritten, and the result is not there yet
+{
+    __shared__ alignas(16) int s[64];
+    s[T] = T;
+    PROXY_FENCE;
+    __syncthreads();
+    if (T == 0) {
+        asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 256; cp.async.bulk.commit_group;"
+                     :: "l"(out), "r"((unsigned)__cvta_generic_to_shared(s)) : "memory");
+        if (right) asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+        else asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+    }
+    __syncthreads();
+    data[T] = out[T ^ 1];
+}
+KERNEL(copies_to_one_place)  // of two blocks; they may add to it
+{
+    __shared__ alignas(16) int s[64];
+    s[T] = T + B;
+    PROXY_FENCE;
+    __syncthreads();
+    if (T == 0 && right)
+        asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.s32 [%0], [%1], 256;"
+                     " cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;"
+                     :: "l"(out), "r"((unsigned)__cvta_generic_to_shared(s)) : "memory");
+    if (T == 0 && !right) COPY_OUT(s);
+}
+KERNEL(factor_is_overwritten)  // wgmma reads its factors until it was waited for
+{
+    __shared__ alignas(128) unsigned short s[64 * 16 + 16 * 8];
+    for (int i = T; i < 64 * 16 + 16 * 8; i += 128) s[i] = 0x3C00;
+    PROXY_FENCE;
+    __syncthreads();
+    unsigned at = __cvta_generic_to_shared(s);
+    auto described = [](unsigned where) {
+        return (unsigned long long)(where >> 4 & 0x3FFF) | 8ull << 16 | 16ull << 32;
+    };
+    unsigned long long a = described(at), b = described(at + 64 * 16 * 2);
+    float d[4] = {};
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+    for (int i = 0; i < 2; ++i)
+        asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, %4, %5, 1, 1, 1, 0, 0;"
+                     " wgmma.commit_group.sync.aligned;"
+                     : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "l"(a), "l"(b) : "memory");
+    if (right) asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+    else asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
+    __syncthreads();
+    s[T] = 0;
+    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+    out[T] = d[0] + d[1] + d[2] + d[3];
+}
+KERNEL(turns)  // blocks wait for each other by a volatile word, which each sets in its turn
+{
+    volatile int *p = &turn;
+    if (T) return;
+    while (*p != B) __nanosleep(100);
+    if (right) __threadfence();
+    out[0] += B;
+    if (right) __threadfence();
+    *p = B + 1;
 }

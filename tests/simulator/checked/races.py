@@ -97,6 +97,14 @@ PAIRS = {
     "other_counts": (1, 96, "", "these wait for 96 threads, others at the same barrier for 64"),
     "more_than_the_count": (1, 96, "", "it is for 64 threads, and 96 have come"),
     "arrives_with_another_count": (1, 64, "", "these wait for 32 threads, others at the same barrier for 64"),
+    "copied_over_while_it_is_read": (1, 64, "__shared__ memory (write after read)", "no barrier"),
+    "a_stage_is_not_given_back": (1, 64, "__shared__ memory (write after read)", ""),
+    "copied_while_it_is_written": (2, 64, "__global__ memory", ""),
+    "written_after_the_copy": (1, 64, "__global__ memory", ""),
+    "only_its_reads_have_ended": (1, 64, "__global__ memory (read after write)", ".read is not enough"),
+    "copies_to_one_place": (2, 64, "__global__ memory (write after write)", "waited for all of the"),
+    "factor_is_overwritten": (1, 128, "__shared__ memory (with wgmma)", "wgmma.wait_group"),
+    "turns": (4, 32, "__global__ memory", ""),
 }
 CLUSTERS = dict.fromkeys(("neighbour_in_a_cluster", "exits_while_it_is_read", "exits_near_an_arrival"), 2)
 """Blocks of a cluster, of kernels that have some."""

@@ -24,6 +24,17 @@ extern "C" {
 __global__ void put(int *out, int value) { out[threadIdx.x] = value; }
 __global__ void add(int *out, int value) { atomicAdd(out, value); }
 __global__ void move(int *out, const int *in) { out[threadIdx.x] = in[threadIdx.x]; }
+__global__ void publish(int *out, int value)  // by a bulk copy
+{
+    __shared__ alignas(16) int s[64];
+    s[threadIdx.x] = value;
+    asm volatile("fence.proxy.async;" ::: "memory");
+    __syncthreads();
+    if (threadIdx.x == 0)
+        asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 256; cp.async.bulk.commit_group;"
+                     " cp.async.bulk.wait_group 0;"
+                     :: "l"(out), "r"((unsigned)__cvta_generic_to_shared(s)) : "memory");
+}
 __global__ void announce(int *out, int right)
 {
     out[threadIdx.x] = 1;
@@ -141,6 +152,13 @@ def kernels(s: Streams, right: bool) -> None:
     if right:
         s.order()
     s.launch(s.second, "put", s.x, 2)
+
+
+def bulk_copy(s: Streams, right: bool) -> None:
+    s.launch(s.first, "publish", s.x, 1)
+    if right:
+        s.order()
+    s.launch(s.second, "move", s.y, s.x)
 
 
 def event_before_the_work(s: Streams, right: bool) -> None:
@@ -402,6 +420,7 @@ PROGRAMS: dict[str, tuple[Callable[[Streams, bool], None], str, str]] = {
     one.__name__: (one, what, other)
     for one, what, other in (
         (kernels, "write after write", "put"),
+        (bulk_copy, "read after write", "publish"),
         (event_before_the_work, "read after write", "put"),
         (copy, "read after write", "put"),
         (fill, "write after write", "cuMemsetD8Async"),

@@ -121,7 +121,7 @@ RULES = [
     ),
     rule(f"cp.async.bulk.prefetch.L2.global{_HINT}", effect="nothing"),
     rule("cp.async.bulk.commit_group", "-", "bulk.commit(lanes)", has_effect=True),
-    rule("cp.async.bulk.wait_group[.read]", "- n:number", "bulk.wait(n, lanes)", has_effect=True),
+    rule("cp.async.bulk.wait_group[.read]", "- n:number", "bulk.wait(n, read, lanes)", has_effect=True),
     _tensors(
         f"cp.async.bulk.tensor{_RANK}{_INTO.format('[.how:tile]')}",
         f"- [s] [t,{{c}}:s32] [m] {_MASK}",

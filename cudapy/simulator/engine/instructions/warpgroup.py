@@ -83,6 +83,6 @@ RULES = [
     rule(f"{_shapes(32)}.<D:f16|f32>.<A:e4m3|e5m2>.<B:e4m3|e5m2>", **_MORE),
     rule(f"{_shapes(32, _INTEGER_WIDTHS)}[.satfinite].<D:s32>.<A:s8|u8>.<B:s8|u8>", **_MORE),
     rule("wgmma.fence.sync.aligned", effect="nothing"),
-    rule("wgmma.commit_group.sync.aligned", effect="nothing"),
-    rule("wgmma.wait_group.sync.aligned", effect="nothing"),
+    rule("wgmma.commit_group.sync.aligned", "-", "warpgroups.commit(lanes)", has_effect=True),
+    rule("wgmma.wait_group.sync.aligned", "- n:number", "warpgroups.wait(n, lanes)", has_effect=True),
 ]

@@ -130,7 +130,7 @@ class Batch:
 
     @cached_property
     def warpgroups(self) -> Warpgroups:
-        return Warpgroups(self.threads, self.report, self.matrices, self.shared)
+        return Warpgroups(self.threads, self.report, self.matrices, self.shared, self.races)
 
     @cached_property
     def textures(self) -> Textures:

@@ -95,7 +95,7 @@ class Bulk:
                 is_whole = reduction is None
                 self.check_defined(undefined, memory, lane, start, number, _WHOLE if is_whole else 0)
             if form.target == "global":
-                target_data, shadow = self._global_bytes(lane, to, count, number, WRITE)
+                target_data, shadow = self._global_bytes(lane, to, count, number, WRITE, not is_whole)
                 if reduction is not None:
                     self.check_defined(shadow, "__global__", lane, to, number)
                 if shadow is not None:
@@ -189,7 +189,7 @@ class Bulk:
             )
 
     def _global_bytes(
-        self, lane: int, address: int, size: int, number: int, mode: int
+        self, lane: int, address: int, size: int, number: int, mode: int, reduces: bool = False
     ) -> tuple[U8, U8 | None]:
         """A range of global memory as bytes, and its undefined bits if these are looked for. Raises Fault."""
         one, what = np.array([lane]), f"__global__ bulk {VERBS[mode]}"
@@ -202,8 +202,8 @@ class Bulk:
             self._report.fail(fault.ILLEGAL_ADDRESS, text, number, one, True, np.uint64(address), size)
         offset, access = address - allocation.address, accessed(_BYTE, size, number, mode)
         self._global.check_reach(allocation, np.array([address], np.uint64), access, one)
-        if mode == READ:
-            self.seen_in_global(allocation, offset + np.arange(size), lane, number)
+        pieces = offset + np.arange(0, size, _ALIGN)
+        self.seen_in_global(allocation, pieces, _ALIGN, lane, number, ATOMIC if reduces else mode)
         data, undefined = allocation.data[offset : offset + size], allocation.undefined
         if undefined is None:
             return data, None
@@ -226,10 +226,12 @@ class Bulk:
         if self._shared.is_checked:
             self._shared.copied(places, lane, number, READ, None)
 
-    def seen_in_global(self, allocation: Allocation, offsets: I64, lane: int, number: int) -> None:
-        """As `seen`, of bytes of an allocation."""
+    def seen_in_global(
+        self, allocation: Allocation, offsets: I64, size: int, lane: int, number: int, mode: int
+    ) -> None:
+        """Tell the checks of pieces of `size` bytes of an allocation that a copy accesses."""
         if self._races is not None:
-            self._races.read_by_copy(allocation, offsets, lane, number)
+            self._races.copied_in_global(allocation, offsets, size, lane, number, mode)
 
     def held(
         self,
@@ -260,10 +262,10 @@ class Bulk:
         if self._races is not None:
             self._races.commit(self._threads.numbers(lanes).tolist())
 
-    def wait(self, max_pending: int, lanes: Lanes) -> None:
-        """cp.async.bulk.wait_group: all but the last `max_pending` groups are over."""
+    def wait(self, max_pending: int, what: str | None, lanes: Lanes) -> None:
+        """cp.async.bulk.wait_group: all but the last `max_pending` groups are over; `what` may be "read"."""
         if self._races is not None:
-            self._races.wait_groups(self._threads.numbers(lanes).tolist(), max_pending)
+            self._races.wait_groups(self._threads.numbers(lanes).tolist(), max_pending, what == "read")
 
     # Stores of single values.
 

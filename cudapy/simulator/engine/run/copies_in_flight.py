@@ -10,6 +10,7 @@ from ..access import ATOMIC, READ
 from ..classes import COPY
 from .async_copies import AsyncCopies
 from .pending import Pending
+from .unfinished_stores import UnfinishedStores
 
 if TYPE_CHECKING:
     from ..aliases import I64
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from .seen_access import SeenAccess
     from .shadow import Shadow
     from .threads import Threads
+    from .unfinished_stores import Store
 
 
 class CopiesInFlight:
@@ -26,12 +28,14 @@ class CopiesInFlight:
         self._threads, self._report = threads, report
         self._shadow, self._size = shadow, size
         self._bulk: Pending | None = None  # once one was made
+        self._stores = UnfinishedStores()
+        self._products: Pending | None = None  # once wgmma has read shared memory
         self._per_thread: AsyncCopies | None = None  # once cp.async was
 
     @property
     def exist(self) -> bool:
         """Whether there was one so far."""
-        return self._bulk is not None or self._per_thread is not None
+        return any(one is not None for one in (self._bulk, self._per_thread, self._products))
 
     def refine(self, part: int) -> None:
         """From now on there are accesses of `part` bytes to shared memory, at multiples of it."""
@@ -49,6 +53,12 @@ class CopiesInFlight:
             if conflicts.any():
                 text = "Race in __shared__ memory (with an asynchronous copy)"
                 self._report.find(COPY, seen, text, conflicts, "nobody has waited for the copy")
+        if self._products is not None:
+            conflicts = self._products.conflicts(places, seen.mode == READ, False)
+            if conflicts.any():
+                text = "Race in __shared__ memory (with wgmma)"
+                more = "nobody has waited for the product that reads it (wgmma.wait_group)"
+                self._report.find(COPY, seen, text, conflicts, more)
         if self._per_thread is not None:
             pending = self._per_thread.pending(places)
             if pending.any():
@@ -92,18 +102,43 @@ class CopiesInFlight:
         if self._bulk is not None:
             self._bulk.over(phases)
 
+    def stores(self, lane: int, store: Store) -> None:
+        """A copy of the lane's group writes global memory, until all of the group was waited for."""
+        self._stores.began(lane, store)
+
     def commit_bulk(self, lanes: list[int]) -> None:
         """cp.async.bulk.commit_group"""
         if self._bulk is not None:
             self._bulk.commit(lanes)
+            self._stores.commit(lanes)
 
-    def wait_bulk(self, lanes: list[int], max_pending: int) -> None:
-        """cp.async.bulk.wait_group"""
+    def wait_bulk(self, lanes: list[int], max_pending: int, finished_at: int | None) -> None:
+        """cp.async.bulk.wait_group; `finished_at`: the time, or None with .read."""
         if self._bulk is not None:
             self._bulk.wait(lanes, max_pending)
+            if finished_at is not None:
+                self._stores.wait(lanes, max_pending, finished_at)
 
     def _of_bytes(self) -> Pending:
         if self._bulk is None:
             self.refine(1)
             self._bulk = Pending(self._size)
         return self._bulk
+
+    # wgmma
+
+    def multiplies(self, lane: int, places: I64) -> None:
+        """A product of the lane's group reads bytes, until the group was waited for."""
+        if self._products is None:
+            self._products = Pending(self._size)
+        self._products.read(lane, places)
+
+    def commit_products(self, lanes: list[int]) -> None:
+        """wgmma.commit_group"""
+        if self._products is not None:
+            self._products.commit(lanes)
+
+    def wait_products(self, lanes: list[int], max_pending: int) -> None:
+        """wgmma.wait_group"""
+        if self._products is not None:
+            self._products.wait(lanes, max_pending)

@@ -22,12 +22,13 @@ from .seen_access import Contents, SeenAccess
 from .shadow import WIDEST, Record, Shadow
 from .shared_lifetimes import SharedLifetimes
 from .strong_accesses import StrongAccesses
+from .unfinished_stores import Store
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
 
     from ..access import Access
-    from ..aliases import I64, U8, U64, Array, Lanes
+    from ..aliases import I64, U8, U64, Array, Bools, Lanes
     from ..compile.function import CompiledFunction
     from ..memory import Allocation, Memory
     from .access_sites import Site
@@ -245,14 +246,28 @@ class RaceDetector:
         elif mode == READ:
             self._require_proxy_fence(self._shared, seen, places)
 
-    def read_by_copy(self, allocation: Allocation, offsets: I64, lane: int, number: int) -> None:
-        """A copy that a lane started reads bytes of an allocation, at offsets in it."""
-        shadow = self._order.shadows.get(allocation.address)
-        if shadow is not None:
-            places = np.unique(offsets // shadow.granularity)
-            a = offsets[:1].astype(np.uint64) + np.uint64(allocation.address)
-            seen = SeenAccess("global", np.full(len(places), lane), number, READ, a, len(offsets))
+    def copied_in_global(
+        self, allocation: Allocation, offsets: I64, size: int, lane: int, number: int, mode: int
+    ) -> None:
+        """A copy that a lane started touches pieces of `size` bytes of an allocation, at offsets in it."""
+        total = len(offsets) * size
+        whole = np.unique(offsets // WIDEST)
+        if len(whole) * WIDEST == total:  # what it touches consists of the widest parts
+            offsets, size = whole * WIDEST, WIDEST
+        part = size
+        while int(np.bitwise_or.reduce(offsets)) & (part - 1):
+            part //= 2
+        shadow, thread = self._shadow(allocation, part), int(self._happens.thread(np.array([lane]))[0])
+        site = self._order.site(self._report.function, number, mode)
+        store = Store(shadow, offsets, size, thread, site)
+        places = np.unique(store.places())
+        a = offsets[:1].astype(np.uint64) + np.uint64(allocation.address)
+        seen = SeenAccess("global", np.full(len(places), lane), number, mode, a, total)
+        self._see(shadow, seen, places, 1)
+        if mode == READ:
             self._require_proxy_fence(shadow, seen, places)
+        else:
+            self._copies.stores(lane, store)
 
     def _see(self, shadow: Shadow, seen: SeenAccess, start: I64, steps: int) -> None:
         site = self._order.site(self._report.function, seen.number, seen.mode)
@@ -334,6 +349,8 @@ class RaceDetector:
             chosen = np.flatnonzero(bad & (sites == one))
             if may_synchronise(mine, theirs):
                 chosen = self._outside(chosen, min(mine.scope, theirs.scope), seen.lanes[others], thread)
+            elif mine.scope and theirs.scope:
+                chosen = chosen[~self._are_polled(shadow, places[others[chosen]])]
             if seen.stored is not None and theirs.mode == WRITE and len(chosen):
                 changes = seen.stored.changes(others[chosen])
                 equal, chosen = chosen[~changes], chosen[changes]
@@ -346,6 +363,12 @@ class RaceDetector:
                 if not are_reads or not self._is_changed(shadow, places[first], when[part[0]]):
                     value = seen.value_there(int(first[0]), theirs)
                 self._races.race(seen, mine, theirs, others[part], thread[part], when[part], value=value)
+
+    def _are_polled(self, shadow: Shadow, places: I64) -> Bools:
+        """Whether a thread waits in a loop for what is written there: it is a flag, then, to all."""
+        polls = np.array([False, *(one.polls for one in self._order.sites)])
+        result: Bools = polls[shadow.first_read.at(places)[2] + 1] | polls[shadow.last_read.at(places)[2] + 1]
+        return result
 
     def _is_changed(self, shadow: Shadow, place: I64, time: int) -> bool:
         """Whether a place may have been written since a time."""
@@ -425,6 +448,18 @@ class RaceDetector:
         """cp.async.bulk.commit_group"""
         self._copies.commit_bulk(lanes)
 
-    def wait_groups(self, lanes: list[int], max_pending: int) -> None:
-        """cp.async.bulk.wait_group"""
-        self._copies.wait_bulk(lanes, max_pending)
+    def wait_groups(self, lanes: list[int], max_pending: int, for_reads: bool) -> None:
+        """cp.async.bulk.wait_group; `for_reads`: with .read"""
+        self._copies.wait_bulk(lanes, max_pending, None if for_reads else self._happens.time)
+
+    def multiplies(self, lane: int, places: I64) -> None:
+        """wgmma.mma_async reads bytes of shared memory, for the lane's warp."""
+        self._copies.multiplies(lane, places)
+
+    def commit_products(self, lanes: list[int]) -> None:
+        """wgmma.commit_group"""
+        self._copies.commit_products(lanes)
+
+    def wait_for_products(self, lanes: list[int], max_pending: int) -> None:
+        """wgmma.wait_group"""
+        self._copies.wait_products(lanes, max_pending)

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..access import ATOMIC, READ, VERBS, WRITE
-from ..classes import ACQUIRE, EQUAL, FENCE, MIXED, PROXY, RACE, READONLY, SCOPE, VOLATILE, WARP
+from ..classes import ACQUIRE, COPY, EQUAL, FENCE, MIXED, PROXY, RACE, READONLY, SCOPE, VOLATILE, WARP
 from ..fault import OtherAccess
 from .access_sites import are_of_an_update, may_synchronise
 from .report import place_of
+from .unfinished_stores import NEVER
 
 if TYPE_CHECKING:
     from ..aliases import I64, Bools
@@ -33,6 +34,10 @@ _NOT_COHERENT = (
 _PROXIES = (
     "asynchronous copies and wgmma read by another proxy than threads write: fence.proxy.async after the"
     " write, and before the barrier, would order them"
+)
+_NOT_FINISHED = (
+    "nobody has waited for all of the asynchronous copy that writes it (cp.async.bulk.wait_group, which"
+    " .read is not enough for)"
 )
 _UPDATE = (
     "several threads read it, and write what they make of that: an atomic operation, such as atomicAdd,"
@@ -75,7 +80,9 @@ class RaceReport:
             what = f"{VERBS[mine.mode]} after {VERBS[theirs.mode]}"
         lane, thread, time = int(seen.lanes[int(positions[0])]), int(threads[0]), int(times[0])
         kind = self._class(mine, theirs, lane, thread, time)
-        if kind in (RACE, WARP) and not self._has_flags and are_of_an_update(mine, theirs):
+        if time == NEVER:
+            kind, why = COPY, _NOT_FINISHED
+        elif kind in (RACE, WARP) and not self._has_flags and are_of_an_update(mine, theirs):
             kind, why = RACE, _UPDATE
         else:
             why = self._why(kind, lane, thread)

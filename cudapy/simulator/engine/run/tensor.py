@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import fault
-from ..access import READ, VERBS, WRITE, accessed, put
+from ..access import ATOMIC, READ, VERBS, WRITE, accessed, put
 from ..ptx.types import TYPES
 from ..tensor_map import SIZE, TensorMap, refusal, replaced
 from .bulk import combine
@@ -96,7 +96,8 @@ class Tensors:
             index = self._in_shared(described, start, places.shape, size)
             touched = _bytes_of(index, size)
             self._bulk.seen(touched, lane, number)
-            elements = self._elements(described, places[inside], dtype, lane, number, WRITE)
+            reduces = bool(form.operation)
+            elements = self._elements(described, places[inside], dtype, lane, number, WRITE, reduces)
             shadow = self._shared.shadow
             undefined = None if shadow is None else shadow.seen().view(dtype)[index][inside]
             whole = 0 if form.operation else size
@@ -213,7 +214,14 @@ class Tensors:
         return np.full(shape, _NAN[tensor.kind] if tensor.fills_nan else 0, dtype)
 
     def _elements(
-        self, tensor: TensorMap, places: I64, dtype: DType, lane: int, number: int, mode: int
+        self,
+        tensor: TensorMap,
+        places: I64,
+        dtype: DType,
+        lane: int,
+        number: int,
+        mode: int,
+        reduces: bool = False,
     ) -> _Elements:
         """Elements of a tensor, by bytes from its start. Raises Fault."""
         if not len(places):
@@ -226,9 +234,9 @@ class Tensors:
             self._report.fail(fault.ILLEGAL_ADDRESS, what, number, one, True, np.uint64(bad), dtype.itemsize)
         access = accessed(dtype, 1, number, mode)
         self._global.check_reach(allocation, np.array([low], np.uint64), access, np.array([lane]))
-        if mode == READ:
-            offsets = places + (tensor.address - allocation.address)
-            self._bulk.seen_in_global(allocation, offsets, lane, number)
+        offsets = places + (tensor.address - allocation.address)
+        seen = ATOMIC if reduces else mode
+        self._bulk.seen_in_global(allocation, offsets, dtype.itemsize, lane, number, seen)
         array, start = allocation.view(dtype)
         index = (places + (tensor.address - start)) // dtype.itemsize
         if allocation.undefined is None:

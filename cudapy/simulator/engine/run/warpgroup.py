@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..aliases import I64, U8, U64, Array, Bools, Lanes
     from ..instructions.forms import WarpgroupProduct
     from .matrix import Matrices
+    from .race_detector import RaceDetector
     from .report import Reporter
     from .shared import SharedMemory
     from .threads import Threads
@@ -41,9 +42,10 @@ class Warpgroups:
         report: Reporter,
         matrices: Matrices,
         shared: SharedMemory,
+        races: RaceDetector | None,
     ) -> None:
         self._threads, self._report, self._matrices = threads, report, matrices
-        self._shared = shared
+        self._shared, self._races = shared, races
 
     def multiply(
         self,
@@ -82,6 +84,16 @@ class Warpgroups:
         added = np.where(np.broadcast_to(keeps, numbers.shape).reshape(-1, 32)[:, :1, None], added, 0)
         result = product([factor_a * signs[0], factor_b.swapaxes(1, 2) * signs[1], added], clamps)
         return by_register(packed(kinds[0], result[:, row, column]), len(d))
+
+    def commit(self, lanes: Lanes) -> None:
+        """wgmma.commit_group"""
+        if self._races is not None:
+            self._races.commit_products(self._threads.numbers(lanes)[::32].tolist())
+
+    def wait(self, max_pending: int, lanes: Lanes) -> None:
+        """wgmma.wait_group: all but the last `max_pending` groups are over."""
+        if self._races is not None:
+            self._races.wait_for_products(self._threads.numbers(lanes)[::32].tolist(), max_pending)
 
     def _factor(
         self, descriptor: U64, kind: str, lines: I64, depth: int, is_transposed: int, first: I64, number: int
@@ -127,5 +139,8 @@ class Warpgroups:
         ] + np.arange(_PART)
         if self._shared.is_checked:
             for warp, lane in enumerate(first.tolist()):
-                self._shared.copied(np.unique(places[warp]), lane, number, READ, None)
+                read = np.unique(places[warp])
+                self._shared.copied(read, lane, number, READ, None)
+                if self._races is not None:
+                    self._races.multiplies(lane, read)
         return self._shared.data[places]
