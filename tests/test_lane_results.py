@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import inspect
 import weakref
 from collections.abc import Iterator
 from types import ModuleType
@@ -12,8 +13,8 @@ from typing import Any
 import pytest
 
 from .stub.record import Stub
+from .test_lanes import FAILURE, faces_of, has_lane, needs_lanes, outcome, without_lane
 from .test_lanes import _switched_on as _switched_on
-from .test_lanes import has_lane, needs_lanes
 from .threads import at_once
 
 pytestmark = needs_lanes
@@ -169,3 +170,28 @@ def test_threads(allocate: Any) -> None:
             assert all(handle.value == size + 1 for size, handle in kept)
 
     at_once(work)
+
+
+def test_an_attribute_decides_the_type(d: ModuleType, stub: Stub) -> None:
+    """Of all functions and attributes: the same as the functions' own code; no lane has structs."""
+    stub.peek = 1
+    tried = 0
+    for function in [*vars(d).values()]:
+        declaration = getattr(function, "__declaration__", None)
+        variants = dict(getattr(declaration, "variants", ()))
+        inputs = list(inspect.signature(function).parameters) if variants else ()
+        if not variants or set(variants) & set(inputs):
+            continue
+        ((key, table),) = variants.values()
+        types = getattr(d, table)
+        for face in faces_of(function):
+            outcome(face, (0,) * len(inputs))
+            twin = without_lane(face)
+            for attribute in (*types, *range(-1, max(types) + 2), 1 << 31, None):
+                arguments = tuple([attribute if name == key else 16 for name in inputs])
+                for stub.status in (0, FAILURE):
+                    found, expected = outcome(face, arguments), outcome(twin, arguments)
+                    assert found == expected, (face.__name__, attribute)
+                    tried += 1
+            assert has_lane(face)
+    assert tried > 500

@@ -92,7 +92,7 @@ def test_beside_lanes_a_few_functions_are_compiled(stub_path: Path) -> None:
 def test_core_imports_few_shapes(stub_path: Path) -> None:
     """What it calls is compiled when the package is, without what only others call."""
     calls = "from cudapy._core.context.current import owning; del compiled[:]; owning.cuLibraryUnload"
-    calls += "; owning.cuLibraryLoadData; driver.checked.cuMemPoolGetAttribute.__declaration__.install()"
+    calls += "; owning.cuLibraryLoadData; driver.checked.cuMemPoolSetAttribute.__declaration__.install()"
     calls += "; compiled[:] = [text for text, _ in compiled if 'def n0(' in str(text)]"
     calls += "; print('cudapy._ffi.core_shapes' in sys.modules, 'cudapy._ffi.shapes' in sys.modules)"
     few, many, compiled, *_ = after(calls, stub_path, CUDAPY_FAST_LANE="1")

@@ -93,38 +93,6 @@ def s198_dc42f9a9(a0, a1):
     raise _failed('?', n3(err), {'a1': a1})
 
 
-def s436_39f6197d(a0, a1):
-    if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    take, give, new, get, _ = n3[a1]
-    try:
-        a2, a2_at = cell = take()
-    except IndexError:
-        a2, a2_at = cell = new()
-    err = n4(a0, a1, a2_at)
-    if err:
-        raise _failed('?', n5(err), {'a0': a0, 'a1': a1})
-    result = get(a2)
-    give(cell)
-    return result
-
-
-def s442_2fb7f086(a0, a1):
-    if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    take, give, new, get, _ = n3[a1]
-    try:
-        a2, a2_at = cell = take()
-    except IndexError:
-        a2, a2_at = cell = new()
-    err = n4(a0.value, a1, a2_at)
-    if err:
-        raise _failed('?', n5(err), {'a0': a0, 'a1': a1})
-    result = get(a2)
-    give(cell)
-    return result
-
-
 def s278_c82e7317(a0, a1):
     try:
         a1_at = a1._at_ if type(a1) is n1 else _reference(a1, n1, '?a1')
@@ -505,38 +473,6 @@ def s313_d99408b0(a1, a2):
     if err:
         raise _failed('?', n4(err), {'a1': a1, 'a2': a2})
     return _items(a0, a1, n1)
-
-
-def s436_c9fd34a5(a1, a2):
-    if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
-    take, give, new, get, _ = n1[a1]
-    try:
-        a0, a0_at = cell = take()
-    except IndexError:
-        a0, a0_at = cell = new()
-    if type(a2) is not n3: a2 = _handle(a2, n3, '?a2')
-    err = n4(a0_at, a1, a2)
-    if err:
-        raise _failed('?', n5(err), {'a1': a1, 'a2': a2})
-    result = get(a0)
-    give(cell)
-    return result
-
-
-def s411_9f308228(a1, a2):
-    if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
-    take, give, new, get, _ = n1[a1]
-    try:
-        a0, a0_at = cell = take()
-    except IndexError:
-        a0, a0_at = cell = new()
-    if type(a2) is not n3: a2 = _handle(a2, n3, '?a2')
-    err = n4(a0_at, a1, a2)
-    if err:
-        return n5(err), None
-    result = get(a0)
-    give(cell)
-    return n6, result
 
 
 def s254_a0e7572f(a1, a2):

@@ -20,7 +20,7 @@ CONTEXT = (
     "tag_at", "digits_at", "no_digits", "one_digit", "two_digits", "items_at", "save_thread",
     "restore_thread", "incref", "decref", "tuple_new", "from_signed", "from_unsigned", "from_float",
     "from_text", "get_item", "allocate", "call", "empty", "from_size", "list", "tuple", "enum_type",
-    "weak_at", "dict_at",
+    "weak_at", "dict_at", "true", "false",
 )  # fmt: skip
 """The words that all functions share: objects, where objects have what, and functions of CPython's C API."""
 
@@ -184,6 +184,8 @@ def context() -> dict[str, int]:
     return {
         "int": id(int),
         "none": id(None),
+        "true": id(True),
+        "false": id(False),
         "empty": id(()),
         "list": id(list),
         "tuple": id(tuple),

@@ -35,13 +35,15 @@ ADDRESS: an int is an address. CONSTANT: C gets the `limit`, whatever the object
 address. UNSEEN: C does not get it. Where an int may be, a member of any enum of ours may be as well.
 """
 RESULTS = (
-    "unsigned 4", "unsigned 8", "signed 4", "signed 8", "float 4", "float 8", "text", "enum", "handle 4",
-    "handle 8", "of thread", "struct", "spare struct", "chars",
+    "handle 8", "signed 4", "unsigned 8", "enum", "handle 4", "unsigned 4", "signed 8", "bool", "float 4",
+    "float 8", "text", "of thread", "struct", "spare struct", "chars",
 )  # fmt: skip
 """What a result is made of. of thread: an item of a table, in one thread, or what a function of the number
 returns; spare: from a list of those that are aligned; chars: bytes, as many as there is
 room for; both of these and a struct are made before C is called.
 """
+CHOSEN = len(RESULTS)
+"""The kind of a result that an attribute decides, one of the arguments."""
 
 
 Argument: TypeAlias = "tuple[int, Any, int, int, int, int, int, int, int, int]"
@@ -53,7 +55,10 @@ at least, and 8, 0: of any number; where in an owner that is made the object goe
 next object is; the bytes of an item of an array, or of a struct; what is taken from the number.
 """
 Result: TypeAlias = "tuple[int, int, Any, int]"
-"""What C writes: a place, the index of one of RESULTS, the class, the place of the number of chars."""
+"""What C writes: a place, the index of one of RESULTS, the class, the place of the number of chars.
+
+CHOSEN has the results by attribute for the class, and the place of the attribute for that number.
+"""
 
 
 def argument(
@@ -84,11 +89,11 @@ def described(
         not declaration.prototype.startswith(f"{library.status} ")
         or declaration.keeps
         or declaration.frees
-        or declaration.variants
         or declaration.whole
     ):
         return None
-    parameters, sizes = parameters_of(declaration.prototype), declaration.sizes
+    parameters, variants = parameters_of(declaration.prototype), declaration.variants
+    annotated = {**declaration.sizes, **variants} if variants else declaration.sizes
     classes: list[Any] = [SCALARS.get(p.type) or scope.get(p.type) or type_of(p, scope) for p in parameters]
     values = [
         None if p.stars else _values[cls] if cls in _values else _look_at(cls)
@@ -114,7 +119,7 @@ def described(
             if twins and kind & ENUM:
                 beside = twins.get(cls, cls)
             arguments[name] = kind, beside, limit, 8 * slot, 0, 0, 0, 8, 0, 0
-        elif name in inputs or (sizes and parameter.c_name in sizes):
+        elif name in inputs or (annotated and parameter.c_name in annotated):
             reader = reader or _Reader(
                 declaration, dict(zip(parameters, slots, strict=True)), inputs, scope, twins
             )
@@ -124,10 +129,10 @@ def described(
                     return None
                 arguments[name] = passed
             else:
-                chars = reader.chars(parameter, cls, slot)
-                if chars is None or len(parameters) - len(inputs) > 1:
+                output = reader.output(parameter, cls, slot)
+                if output is None:
                     return None
-                results.append(chars)
+                results.append(output)
         else:
             made = _result(slot, parameter, cls, twins)
             if made is None:
@@ -190,6 +195,8 @@ class _Reader:
     def argument(self, parameter: CParameter, cls: Any, slot: int) -> Argument | None:
         """What Python passes for a parameter."""
         name = parameter.name
+        if parameter.c_name in self.declaration.variants:
+            return None
         if name in self.declaration.in_place:
             return argument(slot, PLACE, cls)
         later = name in self.declaration.later
@@ -247,9 +254,15 @@ class _Reader:
                 return slot + 1, int(less or 0)
         return 0, 0
 
-    def chars(self, parameter: CParameter, cls: Any, slot: int) -> Result | None:
-        """Bytes that C writes, as many as there is room for."""
-        if cls is not ctypes.c_char or parameter.stars != 1 or self.twins is not None:
+    def output(self, parameter: CParameter, cls: Any, slot: int) -> Result | None:
+        """The only result: bytes, as many as there is room for, or what an attribute decides."""
+        if len(self.slots) - len(self.inputs) > 1 or self.twins is not None:
+            return None
+        if parameter.c_name in self.declaration.variants:
+            key, table = self.declaration.variants[parameter.c_name]
+            place = next(at for other, at in self.slots.items() if other.c_name == key)
+            return 8 * slot, CHOSEN, _variants(slot, find(self.scope, table)), 8 * place
+        if cls is not ctypes.c_char or parameter.stars != 1:
             return None
         size, less = self.measure(parameter)
         return result(slot, "chars", None, size - 1) if size and not less else None
@@ -306,18 +319,31 @@ def _result(slot: int, parameter: CParameter, cls: Any, twins: Mapping[type, Any
         if stars != 1 or cls._version_ or (twins and cls in twins):
             return None
         return result(slot, "spare struct" if cls._alignment_ else "struct", cls)
+    if stars != 1 and (parameter.type == cls.__name__ or not issubclass(cls, Handle)):
+        return None
+    return _of_class(slot, cls, twins)
+
+
+def _of_class(slot: int, cls: Any, twins: Mapping[type, Any] | None = None) -> Result | None:
+    """A result of a class of numbers or handles, or an enum."""
     if issubclass(cls, Handle):
         width = ctypes.sizeof(cls)
-        if (stars != 1 and parameter.type == cls.__name__) or width not in (4, 8):
+        if width not in (4, 8):
             return None
         if twins is None:
             return result(slot, f"handle {width}", cls)
-    elif stars != 1:
-        return None
     elif issubclass(cls, Enum):
         return result(slot, "enum", twins.get(cls, cls) if twins else cls)
     number = _NUMBERS.get(cls._type_)
     return result(slot, f"{number} {ctypes.sizeof(cls)}") if number else None
+
+
+def _variants(slot: int, table: Mapping[Any, Any]) -> dict[int, Result | None]:
+    """The results by attribute. table: their types, as `results.Variants` has them; no lane makes structs."""
+    return {
+        int(key): result(slot, "bool") if cls is bool else None if type(cls) is str else _of_class(slot, cls)
+        for key, cls in table.items()
+    }
 
 
 def is_plain_storage(cls: Any) -> bool:

@@ -38,6 +38,7 @@ from .lane_types import (
     ADDRESS,
     ARRAY,
     BYTES,
+    CHOSEN,
     INTEGER,
     NONE,
     OBJECT,
@@ -74,7 +75,7 @@ MOST_BLOCKS = 16
 FUNCTION = (
     "slow", "code", "count", "inputs", "parts", "arguments", "results", "outputs", "c", "locked", "on_stack",
     "only", "room", "first", "failed", "sized", "second", "returned", "guards", "asked", "expected",
-    "required",
+    "chosen", "required",
     "state_at", "state", "gone_at", "copied", "copy_size", "handle_at", "also_at", "number_at",
     "wrapper", "wrapper_size", "owner_at", "same_at",
 )  # fmt: skip
@@ -92,6 +93,8 @@ sized: whether bytes have to be as many as a number says. second: what is called
 function, with the same arguments. returned: which argument is the result: 8 for the first one, 0 for none.
 guards: where the addresses of words are that must be 0, before a 0; 0: there are none. asked: a C function
 that fills a word, or 0; expected: the slot of the argument that the word must be.
+chosen: 0, or where it is said which RESULT there is for which attribute: the slot of the attribute, a number
+that is higher than all of them, and the address of the RESULT for each, or 0.
 
 required: 0, or where it is said what the first argument, an owner, must have: places in it and objects,
 before a 0; its handle is not 0. It gets the object `state` at state_at, and nothing at gone_at unless that
@@ -368,6 +371,7 @@ class _Lanes:
         asked: the address of a C function that fills a word, and the slot of the argument that this must be.
         """
         with _lock:
+            chosen = self._chosen(*results[0]) if results and results[0][1] == CHOSEN else 0
             outputs = [self._result(*result) for result in results]
             block = self._blocks[-1]
             if () in outputs or not self.entry.is_free(function):
@@ -405,7 +409,7 @@ class _Lanes:
                 at + 8 * len(ARGUMENT) * parts, 0, 0, in_c - 5 if in_c > 5 else 0, 0 if is_made else id(ok),
                 0 if alone and count == 1 else count + (not alone), 0 if alone else id(ok), id(failed),
                 is_sized, second, 8 * returned, self._guards(guards) if guards else 0, asked[0], 8 * asked[1],
-                *released, *copied, *rest,
+                chosen, *released, *copied, *rest,
             )  # fmt: skip
             _kept.extend(stay)
             set_function(table, c_function)
@@ -441,7 +445,7 @@ class _Lanes:
 
     def _result(self, slot: int, kind: int, cls: Any, count: int) -> tuple[int, ...]:
         """The words of a RESULT; () if there can be none."""
-        if cls is None:
+        if cls is None or kind == CHOSEN:
             return slot, kind, 0, count, 0, 0
         if kind == _OF_THREAD:
             return slot, kind, immortal(cls.function), cls.address, cls.count, 0
@@ -455,6 +459,25 @@ class _Lanes:
             self._handles[cls] = self._handle(cls)
         handle = self._handles[cls]
         return (slot, kind, *handle) if handle else ()
+
+    def _chosen(self, slot: int, kind: int, variants: Mapping[int, Result | None], key: int) -> int:
+        """Where it is said which RESULT there is for which attribute."""
+        count = max(variants) + 1
+        start, table = self._words.room(2 + count)
+        table[0], table[1] = key, count
+        known: dict[Result, int] = {}
+        for attribute, variant in variants.items():
+            if variant is None:
+                continue
+            if variant not in known:
+                words = self._result(*variant)
+                if not words:
+                    continue
+                known[variant], record = self._words.room(len(RESULT))
+                for i, word in enumerate(words):
+                    record[i] = word
+            table[2 + attribute] = known[variant]
+        return start
 
     def _handle(self, cls: Any) -> tuple[int, int, int, int] | None:
         """The last words of a RESULT for a class of handles; None if a copy would not be one."""

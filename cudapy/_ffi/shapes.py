@@ -418,6 +418,22 @@ def s279_db77f374(a0, a1):
     return a2
 
 
+def s436_39f6197d(a0, a1):
+    if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
+    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
+    take, give, new, get, _ = n3[a1]
+    try:
+        a2, a2_at = cell = take()
+    except IndexError:
+        a2, a2_at = cell = new()
+    err = n4(a0, a1, a2_at)
+    if err:
+        raise _failed('?', n5(err), {'a0': a0, 'a1': a1})
+    result = get(a2)
+    give(cell)
+    return result
+
+
 def s411_286a401e(a0, a1):
     if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
@@ -432,6 +448,22 @@ def s411_286a401e(a0, a1):
     result = get(a2)
     give(cell)
     return n6, result
+
+
+def s442_2fb7f086(a0, a1):
+    if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
+    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
+    take, give, new, get, _ = n3[a1]
+    try:
+        a2, a2_at = cell = take()
+    except IndexError:
+        a2, a2_at = cell = new()
+    err = n4(a0.value, a1, a2_at)
+    if err:
+        raise _failed('?', n5(err), {'a0': a0, 'a1': a1})
+    result = get(a2)
+    give(cell)
+    return result
 
 
 def s417_f0db39da(a0, a1):
@@ -1112,6 +1144,38 @@ def s314_7bce5da7(a1, a2):
     if err:
         return n4(err), None
     return n5, a0.raw if a0 else b''
+
+
+def s436_c9fd34a5(a1, a2):
+    if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
+    take, give, new, get, _ = n1[a1]
+    try:
+        a0, a0_at = cell = take()
+    except IndexError:
+        a0, a0_at = cell = new()
+    if type(a2) is not n3: a2 = _handle(a2, n3, '?a2')
+    err = n4(a0_at, a1, a2)
+    if err:
+        raise _failed('?', n5(err), {'a1': a1, 'a2': a2})
+    result = get(a0)
+    give(cell)
+    return result
+
+
+def s411_9f308228(a1, a2):
+    if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
+    take, give, new, get, _ = n1[a1]
+    try:
+        a0, a0_at = cell = take()
+    except IndexError:
+        a0, a0_at = cell = new()
+    if type(a2) is not n3: a2 = _handle(a2, n3, '?a2')
+    err = n4(a0_at, a1, a2)
+    if err:
+        return n5(err), None
+    result = get(a0)
+    give(cell)
+    return n6, result
 
 
 def s401_bb71c507(a1, a2):
