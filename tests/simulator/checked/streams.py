@@ -31,8 +31,8 @@ __global__ void publish(int *out, int value)  // by a bulk copy
     asm volatile("fence.proxy.async;" ::: "memory");
     __syncthreads();
     if (threadIdx.x == 0)
-        asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 256; cp.async.bulk.commit_group;"
-                     " cp.async.bulk.wait_group 0;"
+        asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 256;"
+                     " cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;"
                      :: "l"(out), "r"((unsigned)__cvta_generic_to_shared(s)) : "memory");
 }
 __global__ void announce(int *out, int right)
