@@ -62,3 +62,35 @@ def test_other_processes_may_give_an_order() -> None:
     """So nothing is reported once memory is shared with them."""
     assert output(f"SHARES = False\n{SHARED}") == "1\n"
     assert output(f"SHARES = True\n{SHARED}") == "0\n"
+
+
+MANY = """
+from cudapy import driver, simulator
+simulator.enable(check_races=True, findings="record", reports=False)
+from cudapy.core import Device
+device = Device(0)
+device.set_current()
+c, part, parts = driver.checked, 64, 16
+found = []
+for waits_for in range(parts):
+    one, other = device.create_stream(), device.create_stream()
+    memory, target = c.cuMemAlloc(part * parts), c.cuMemAlloc(part)
+    event = c.cuEventCreate(0)
+    for number in range(parts):
+        c.cuMemsetD8Async(int(memory) + number * part, 1, part, one.handle)
+        if number == waits_for:
+            c.cuEventRecord(event, one.handle)
+            c.cuStreamWaitEvent(other.handle, event, 0)
+    for number in range(parts):
+        if number in (waits_for, waits_for + 1):
+            c.cuMemcpyDtoDAsync(target, int(memory) + number * part, part, other.handle)
+    device.sync()
+    found += [one.note.splitlines()[0] for one in simulator.findings(forget=True)]
+print(*found, sep="\\n")
+"""
+
+
+def test_a_stream_is_known_up_to_an_event() -> None:
+    """What it did behind the event races, however much was before."""
+    first = [line.split()[1] for line in output(MANY).splitlines()]
+    assert first == [str(64 * number) for number in range(1, 16)]

@@ -61,7 +61,7 @@ class Allocation:
         self.end = address + size
         self.kind = kind
         self.data = data  # a uint8 array over the range
-        self.accesses: list[Any] = []  # what a driver remembers of them
+        self.accesses: dict[int, list[Any]] = {}  # what a driver remembers of them, by its streams
         self.is_adopted = False  # whether somebody else says when the memory is given back
         self.undefined: UndefinedBits | None = None
         """The undefined bits of each byte (see `run/undefined.py`), if these are looked for."""

@@ -8,6 +8,7 @@ reads and writes by itself is not seen.
 
 from __future__ import annotations
 
+import bisect
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -18,7 +19,7 @@ from .. import found
 from ..engine import LIFETIME, STREAM, AllocatedMemory, Allocation, Finding, OtherAccess, Place, settings
 from ..options import RAISE
 from ..refused import Refused
-from ..streams.order import Step, step_of
+from ..streams.order import Step, settled, step_of
 from ..streams.work import guard, turn_here
 from .allocations import table
 
@@ -28,11 +29,11 @@ if TYPE_CHECKING:
 
     from ..calling import CallSite
     from ..engine import LaunchAccesses
-    from ..streams.order import Turn
+    from ..streams.order import Clock, Turn
 
 _NOTHING = "no event or synchronization orders the two"
 _MOST = 256
-"""Accesses that an allocation remembers."""
+"""Accesses of a stream that an allocation remembers."""
 
 
 class _Access(NamedTuple):
@@ -135,9 +136,8 @@ def allocated(address: int) -> None:
     if turn is not None and allocation is not None:
         step, place = step_of(turn), partial(_call, turn.call.place)
         starts, ends = np.zeros(1, np.int64), np.array([allocation.size])
-        allocation.accesses = [
-            _Access(step, allocation, starts, ends, True, False, place, is_allocation=True)
-        ]
+        access = _Access(step, allocation, starts, ends, True, False, place, is_allocation=True)
+        allocation.accesses = {turn.line.number: [access]}
 
 
 def freed(allocation: Allocation) -> None:
@@ -145,7 +145,9 @@ def freed(allocation: Allocation) -> None:
     turn = turn_here()
     if turn is None:
         return
-    step, accesses = step_of(turn), list[_Access](allocation.accesses)
+    step = step_of(turn)
+    with guard:
+        accesses: list[_Access] = [one for known in allocation.accesses.values() for one in known]
     for other in accesses:
         is_silent = other.launch is not None and other.launch.talks_to_host
         if not is_silent and not other.step.comes_before(step):
@@ -220,12 +222,10 @@ def _enter(accesses: list[_Access]) -> None:
     races = list[tuple[_Access, _Access]]()
     with guard:
         for mine in accesses:
-            known: list[_Access] = mine.allocation.accesses
-            races += [(mine, other) for other in known if _may_race(mine, other)]
+            races += [(mine, other) for other in _unordered(mine) if _may_race(mine, other)]
+        past = settled() if accesses else {}
         for mine in accesses:
-            known = mine.allocation.accesses
-            left = [one for one in known if not _is_past(one, mine)]
-            mine.allocation.accesses = [*left[1 - _MOST :], mine]
+            _remember(mine, past)
     strong = [pair for pair in races if pair[0].is_strong and pair[1].is_strong and _orders(*pair)]
     races = sorted(map(_in_order, races), key=_weight)
     step = accesses[0].step if accesses else None
@@ -285,9 +285,38 @@ def _orders(mine: _Access, other: _Access) -> bool:
     return any(one.launch is not None and one.launch.has_order for one in (mine, other))
 
 
-def _is_past(one: _Access, mine: _Access) -> bool:
-    """Whether an access need not be remembered once a later one is."""
-    return one.step.turn.is_settled or (mine.covers(one) and one.step.comes_before(mine.step))
+def _unordered(mine: _Access) -> list[_Access]:
+    """Of what an allocation remembers the end that its stream's clock does not know, and what this operation
+    itself has done.
+    """
+    turn, found = mine.step.turn, list[_Access]()
+    remembered: dict[int, list[_Access]] = mine.allocation.accesses
+    for line, known in remembered.items():
+        first, upto = len(known), turn.clock.get(line, 0)
+        while first and (known[first - 1].step.turn.number > upto or known[first - 1].step.turn is turn):
+            first -= 1
+        found += known[first:]
+    return found
+
+
+def _remember(mine: _Access, past: Clock) -> None:
+    """Have an allocation remember an access, and forget what need not be any more: `past` is what everything
+    that comes knows.
+    """
+    remembered: dict[int, list[_Access]] = mine.allocation.accesses
+    for line, known in [*remembered.items()]:
+        del known[: bisect.bisect_right(known, past.get(line, 0), key=_number)]
+        if len(mine.starts) == 1:
+            known[:] = [one for one in known if not mine.covers(one) or not one.step.comes_before(mine.step)]
+        if not known:
+            del remembered[line]
+    known = remembered.setdefault(mine.step.turn.line.number, [])
+    known.append(mine)
+    del known[:-_MOST]
+
+
+def _number(one: _Access) -> int:
+    return one.step.turn.number
 
 
 def _finding(mine: _Access, other: _Access) -> Finding | None:

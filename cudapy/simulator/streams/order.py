@@ -94,13 +94,14 @@ class Turn:
         self.serial = next(_serials)
         self.call: CallSite = call_site()
         self._before = before
-        self._clock = _program.known
+        self.clock = _program.known
+        """What was done before it, by the order of the program."""
         _program.unfinished.add(self)
 
     def begin(self) -> None:
         """What it waits for is done."""
-        known = [self._clock, *(turn._clock for turn in self._before)]
-        self._clock = _joined(*known, {self.line.number: self.number})
+        known = [self.clock, *(turn.clock for turn in self._before)]
+        self.clock = _joined(*known, {self.line.number: self.number})
         self._before = []
 
     def end(self) -> None:
@@ -112,27 +113,31 @@ class Turn:
 
     def knows(self, other: Turn) -> bool:
         """Whether another work was done before it, by the order of the program."""
-        return _knows(self._clock, other)
+        return _knows(self.clock, other)
 
     def learn(self, other: Turn | None = None) -> None:
         """It has waited for another work; None: for what is not known, which may be anything that is done."""
-        self._clock = _joined(self._clock, _program.done if other is None else other._clock)
+        self.clock = _joined(self.clock, _program.done if other is None else other.clock)
 
     def tell_program(self) -> None:
         """The program has waited for it, unless `unseen`."""
         if not _here.is_unseen:
-            _program.learn(self._clock)
+            _program.learn(self.clock)
 
     def learn_from_program(self) -> None:
         """What the program knows by now was done before what comes after it."""
-        self._clock = _joined(self._clock, _program.known)
+        self.clock = _joined(self.clock, _program.known)
 
-    @property
-    def is_settled(self) -> bool:
-        """Whether all that comes, and all that is queued, knows it."""
-        program = _program
-        with program.lock:
-            return _knows(program.known, self) and all(turn.knows(self) for turn in program.unfinished)
+
+def settled() -> Clock:
+    """Up to which number all that comes, and all that is queued, knows the works of each line."""
+    program = _program
+    with program.lock:
+        clocks = {id(turn.clock): turn.clock for turn in program.unfinished}.values()
+        return {
+            line: min([number, *(clock.get(line, 0) for clock in clocks)])
+            for line, number in program.known.items()
+        }
 
 
 def _knows(clock: Clock, turn: Turn) -> bool:
