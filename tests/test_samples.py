@@ -79,7 +79,9 @@ def test_the_table_has_all_samples_their_titles_and_their_layers() -> None:
 def on_the_simulator(path: Path, **environment: str) -> tuple[int, str]:
     """The exit code of a sample on the simulator, and what it printed."""
     every = {**os.environ, "PYTHONPATH": str(warm.REPOSITORY), "CUDAPY_DRIVER": "simulator", **environment}
-    done = warm.run([str(path)], env=every)  # a path, for the samples that start Python themselves
+    done = warm.run(
+        [str(path)], env=every, ends_at_once=True
+    )  # a path, for the samples that start Python themselves
     return done.returncode, done.stdout + done.stderr
 
 

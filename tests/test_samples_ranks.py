@@ -59,7 +59,9 @@ def over(sample: Sample, ranks: int, cache: Path, *arguments: str, on: str = "si
         "MASTER_ADDR": "127.0.0.1",
         "MASTER_PORT": str(warm.free_port()),
     }
-    done = warm.run(["-c", FORKS, on, str(ranks), str(sample.path), *arguments], env=environment)
+    done = warm.run(
+        ["-c", FORKS, on, str(ranks), str(sample.path), *arguments], env=environment, ends_at_once=True
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -121,6 +123,6 @@ def test_on_a_gpu_it_warms_up_and_prints_the_time_of_the_slowest_rank(sample: Sa
 def test_a_size_that_it_cannot_have_is_refused(name: str, arguments: list[str]) -> None:
     sample = next(sample for sample in OVER_RANKS if sample.name == name)
     environment = {**os.environ, "CUDAPY_DRIVER": "simulator"}
-    done = warm.run([str(sample.path), *arguments], env=environment)
+    done = warm.run([str(sample.path), *arguments], env=environment, ends_at_once=True)
     assert done.returncode == 2
     assert f"{arguments[0]} must be " in done.stderr

@@ -84,7 +84,7 @@ from benchmark import scaling
 for _ in range(2):
     scaling.main(["measure", {str(file)!r}, "--largest", "64", "--repeats", "1"])
 """
-    done = warm.run(["-c", code], env={**os.environ, "CUDAPY_DRIVER": "simulator"})
+    done = warm.run(["-c", code], env={**os.environ, "CUDAPY_DRIVER": "simulator"}, ends_at_once=True)
     assert done.returncode == 0, done.stderr
     assert "no times of a GPU" in done.stdout
     assert [point[:2] for point in scaling.read(file)] == [(1, 8), (1, 64)] * 2

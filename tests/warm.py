@@ -30,7 +30,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 REPOSITORY = Path(__file__).parents[1]
 MODULES = ("core", "driver", "runtime", "nvrtc", "nvjitlink", "nvvm")
@@ -86,12 +86,20 @@ def _template() -> Template:
 
 
 def run(
-    command: Sequence[str], *, env: Mapping[str, str], cwd: Path = REPOSITORY, timeout: int = 300
+    command: Sequence[str],
+    *,
+    env: Mapping[str, str],
+    cwd: Path = REPOSITORY,
+    timeout: int = 300,
+    ends_at_once: bool = False,
 ) -> subprocess.CompletedProcess[str]:
     """Run ["program.py", argument ...] or ["-c", code, argument ...], with what is in `env` and nothing else.
 
     A program that takes longer than `timeout` seconds ends by SIGALRM. Where `env` has something else for
     Python to read at its start, or there is no /proc, it is a process of its own.
+
+    ends_at_once: after its exit handlers. The interpreter is not taken apart, which is most of what a short
+    program takes.
     """
     if sys.platform != "linux" or _template().has_read_others(env):
         return subprocess.run(
@@ -100,7 +108,7 @@ def run(
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
         names = [f"/proc/{os.getpid()}/fd/{file.fileno()}" for file in (out, err)]
         request = {"argv": list(command), "env": dict(env), "cwd": str(cwd), "files": names}
-        code = _template().call({**request, "timeout": timeout})
+        code = _template().call({**request, "timeout": timeout, "ends_at_once": ends_at_once})
         out.seek(0)
         err.seek(0)
         return subprocess.CompletedProcess(list(command), code, out.read(), err.read())
@@ -152,14 +160,39 @@ def _program(argv: list[str]) -> None:
     exec(compile(argv[1], "<string>", "exec"), vars(main))
 
 
+def _end(code: int) -> NoReturn:
+    """End as Python does, but do not take the interpreter apart."""
+    threading._shutdown()  # type: ignore[attr-defined]  # waits for threads
+    atexit._run_exitfuncs()
+    for file in (sys.stdout, sys.stderr):
+        if file is not None and not file.closed:
+            file.flush()
+    os._exit(code)
+
+
 def main() -> None:
     _import_all()
     gc.collect()
     gc.freeze()
     request = _serve()
-    if request is not None:
-        _become(request)
+    if request is None:
+        return
+    _become(request)
+    if not request["ends_at_once"]:
         _program(request["argv"])
+        return
+    try:
+        _program(request["argv"])
+    except SystemExit as error:
+        code = error.code
+        if code is not None and not isinstance(code, int):
+            print(code, file=sys.stderr)
+            code = 1
+        _end(code or 0)
+    except Exception as error:
+        sys.excepthook(type(error), error, error.__traceback__)
+        _end(1)
+    _end(0)
 
 
 if __name__ == "__main__":

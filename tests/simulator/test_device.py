@@ -21,20 +21,23 @@ from tests import warm
 REPOSITORY = Path(__file__).parents[2]
 
 
-def run(code: str, *, simulated: bool = True, **environment: str) -> subprocess.CompletedProcess[str]:
+def run(
+    code: str, *, simulated: bool = True, ends_at_once: bool = True, **environment: str
+) -> subprocess.CompletedProcess[str]:
     """Run a program in a process of its own: a process has one driver for good."""
     given = {name: value for name, value in os.environ.items() if not name.startswith("CUDAPY")}
     given |= {"PYTHONPATH": str(REPOSITORY), **environment}
     if simulated:
-        return warm.run(["-c", code], env={"CUDAPY_DRIVER": "simulator", **given})
+        given = {"CUDAPY_DRIVER": "simulator", **given}
+        return warm.run(["-c", code], env=given, ends_at_once=ends_at_once)
     return subprocess.run(  # what begins without the simulator tests how it is switched on
         [sys.executable, "-c", code], env=given, capture_output=True, text=True, timeout=120, check=False
     )
 
 
-def output(code: str, *, simulated: bool = True, **environment: str) -> str:
+def output(code: str, *, simulated: bool = True, ends_at_once: bool = True, **environment: str) -> str:
     """What a program prints that ends well and has nothing to say on stderr."""
-    done = run(code, simulated=simulated, **environment)
+    done = run(code, simulated=simulated, ends_at_once=ends_at_once, **environment)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 

@@ -46,7 +46,7 @@ def shown(program: str, *, terminal: bool = True, **environment: str) -> tuple[s
     given = {name: value for name, value in os.environ.items() if not name.startswith("CUDAPY")}
     given |= {"PYTHONPATH": str(REPOSITORY), "CUDAPY_DRIVER": "simulator", **environment}
     if not terminal:
-        done = warm.run(["-c", program], env=given)
+        done = warm.run(["-c", program], env=given, ends_at_once=True)
         return done.stdout, done.stderr
     terminal_end, child_end = pty.openpty()
     command = [sys.executable, "-c", program]

@@ -57,7 +57,8 @@ def output(code: str) -> str:
     """What a program prints that runs with the simulator installed, ends well and says nothing on stderr."""
     environ = {name: value for name, value in os.environ.items() if not name.startswith("CUDAPY")}
     environ["PYTHONPATH"] = str(REPOSITORY)
-    done = warm.run(["-c", f"from cudapy import simulator; simulator.install()\n{code}"], env=environ)
+    program = f"from cudapy import simulator; simulator.install()\n{code}"
+    done = warm.run(["-c", program], env=environ, ends_at_once=True)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 
