@@ -85,6 +85,12 @@ def parsed(path: Path) -> ast.Module:
 
 
 @functools.cache
+def nodes(path: Path) -> list[ast.AST]:
+    """Everything in a file."""
+    return [*ast.walk(parsed(path))]
+
+
+@functools.cache
 def imports(path: Path) -> list[Import]:
     return list(_imports(parsed(path), True))
 
@@ -280,8 +286,7 @@ def test_the_engine_is_used_by_its_face() -> None:
 def private_names(path: Path) -> Iterator[str]:
     """Of modules in other folders, those that a file imports, or takes from a module that it imports."""
     modules = {}
-    tree = parsed(path)
-    for node in ast.walk(tree):
+    for node in nodes(path):
         if not (isinstance(node, ast.ImportFrom) and node.level):
             continue
         folder = path.parents[node.level - 1] / (node.module or "").replace(".", "/")
@@ -291,10 +296,10 @@ def private_names(path: Path) -> Iterator[str]:
                 modules[alias.asname or alias.name] = file
             elif re.match(r"_[^_]", alias.name) and folder.parent != path.parent:
                 yield f"line {node.lineno}: {alias.name}"
-    for node in ast.walk(tree):
+    for node in nodes(path) if modules else ():
         match node:
-            case ast.Attribute(value=ast.Name(id=name), attr=attribute) if re.match(r"_[^_]", attribute):
-                if name in modules and modules[name].parent != path.parent:
+            case ast.Attribute(value=ast.Name(id=name), attr=attribute) if name in modules:
+                if re.match(r"_[^_]", attribute) and modules[name].parent != path.parent:
                     yield f"line {node.lineno}: {name}.{attribute}"
 
 
@@ -357,7 +362,7 @@ def test_source_is_compiled_where_tracebacks_find_it() -> None:
     calls = {
         str(path.relative_to(PACKAGE))
         for path in FILES
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in nodes(path)
         if isinstance(node, ast.Name) and node.id == "exec"
     }
     assert calls == {"_ffi/codegen.py", "simulator/engine/generated.py", "_commands/launcher/program.py"}

@@ -8,6 +8,7 @@ fall, and whoever removes some lowers it.
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections import Counter
 from pathlib import Path
@@ -90,6 +91,7 @@ def name_of(node: ast.AST) -> str | None:
     return node.attr if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) else None
 
 
+@functools.cache
 def plain(name: str) -> str:
     """`_Gates` and `rounds_in_vain` in the form of NAMES."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.strip("_")).lower()
