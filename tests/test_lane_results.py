@@ -5,6 +5,8 @@ from __future__ import annotations
 import ctypes
 import gc
 import inspect
+import os
+import random
 import weakref
 from collections.abc import Iterator
 from types import ModuleType
@@ -170,6 +172,44 @@ def test_threads(allocate: Any) -> None:
             assert all(handle.value == size + 1 for size, handle in kept)
 
     at_once(work)
+
+
+def test_random_uses(d: ModuleType, allocate: Any) -> None:
+    """Handles are kept, dropped, changed and referred to in any order: each has the value it was given."""
+    seed = int(os.environ.get("CUDAPY_LANE_SEED", "0"))
+    rounds = int(os.environ.get("CUDAPY_LANE_ROUNDS", "800"))
+    chance = random.Random(seed)
+    kept: list[tuple[int, Any]] = []
+    results: list[tuple[int, Any]] = []
+    others: list[Any] = []
+    noted: list[tuple[int, Any]] = []
+    for _ in range(rounds):
+        value = chance.getrandbits(chance.choice((3, 30, 62)))
+        if chance.random() < 0.5:
+            results.append((value + 1, d.cuMemAlloc(value)))
+            handle = results[-1][1][1]
+        else:
+            handle = allocate(value)
+        assert (type(handle), handle.value, vars(handle)) == (d.CUdeviceptr, value + 1, {})
+        assert not weakref.getweakrefcount(handle)
+        use = chance.randrange(8)
+        if use < 3:
+            kept.append((value + 1, handle))
+        elif use == 3:
+            handle.note = others, handle
+        elif use == 4:
+            noted.append((value + 1, weakref.ref(handle)))
+        elif use == 5:
+            others.append(memoryview(handle))
+        elif use == 6 and not results:
+            handle.value = chance.getrandbits(64)
+        del handle
+        for some in (kept, results, others, noted):
+            if len(some) > 20 or chance.random() < 0.1:
+                del some[: chance.randrange(len(some) + 1)]
+        assert all(handle.value == value for value, handle in kept), seed
+        assert all(result == (0, value) for value, result in results), seed
+        assert all(reference() is None or reference().value == value for value, reference in noted), seed
 
 
 def test_an_attribute_decides_the_type(d: ModuleType, stub: Stub) -> None:
