@@ -11,7 +11,7 @@ from pathlib import Path
 
 import cudapy.driver
 from cudapy import pathfinder
-from cudapy._ffi.prototypes import symbol_of
+from cudapy._ffi.library import symbol_of
 from turns import twin
 from turns.twin import Absent, Twin, compiler, folder
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import ctypes
 
 from ._bindings.errors import Raiser
-from ._bindings.libraries import loader, meanings
+from ._bindings.libraries import loader, meanings, recipes
 from ._ffi.lazy_types import on_demand, with_dtypes
 from ._ffi.library import Checked, Library
 from ._ffi.snake_case import Face, FaceError
@@ -38,7 +38,7 @@ def _describe() -> str:
 
 
 _raiser = Raiser(meanings("CUDLASTATUS"))
-libcudla = Library(loader("cudla"), "cudlaStatus", _describe, _raiser)
+libcudla = Library(loader("cudla"), "cudlaStatus", _describe, _raiser, recipes=recipes("CUDLA"))
 if TYPE_CHECKING:
     checked = _checked
 else:

@@ -15,7 +15,7 @@ import sys
 
 from ._bindings.errors import DriverLog, Raiser
 from ._bindings.launch_kernel import launch_kernel
-from ._bindings.libraries import loader, meanings, suffixes
+from ._bindings.libraries import loader, meanings, recipes, suffixes
 from ._ffi.lazy_types import on_demand
 from ._ffi.library import Checked, Library, SymbolNotFound, either, padded, renamed, two_forms
 from ._ffi.sizes import sizeof as sizeof
@@ -46,7 +46,7 @@ def _describe() -> str:
 
 
 _raiser = Raiser(meanings("CURESULT"))
-libcuda = Library(loader("cuda"), "CUresult", _describe, _raiser, suffixes, address="CUdeviceptr")
+libcuda = Library(loader("cuda"), "CUresult", _describe, _raiser, suffixes, recipes=recipes("DRIVER"))
 _raiser.log = DriverLog(libcuda)
 if TYPE_CHECKING:
     checked = _checked

@@ -17,7 +17,7 @@ The pnccl functions are the same ones under a second name, for profilers, and ar
 from __future__ import annotations
 
 from ._bindings.errors import Raiser
-from ._bindings.libraries import loader, meanings
+from ._bindings.libraries import loader, meanings, recipes
 from ._ffi.lazy_types import on_demand
 from ._ffi.library import Checked, Library
 from ._ffi.snake_case import Face, FaceError
@@ -50,7 +50,9 @@ def _last_error() -> str:
 
 
 _raiser = Raiser(meanings("NCCLRESULT"), _last_error, speaker="NCCL")
-libnccl = Library(loader("nccl"), "ncclResult_t", _describe, _raiser, pending=7, counted_as="NCCL")
+libnccl = Library(
+    loader("nccl"), "ncclResult_t", _describe, _raiser, pending=7, counted_as="NCCL", recipes=recipes("NCCL")
+)
 if TYPE_CHECKING:
     checked = _checked
 else:

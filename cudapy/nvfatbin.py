@@ -13,7 +13,7 @@ that is as long as nvFatbinSize says, and fills it in place. The library came wi
 from __future__ import annotations
 
 from ._bindings.errors import Raiser
-from ._bindings.libraries import loader, meanings
+from ._bindings.libraries import loader, meanings, recipes
 from ._ffi.lazy_types import on_demand
 from ._ffi.library import Checked, Library
 from ._ffi.snake_case import Face, FaceError
@@ -37,7 +37,7 @@ def _describe() -> str:
 
 
 _raiser = Raiser(meanings("NVFATBINRESULT"))
-libnvfatbin = Library(loader("nvfatbin"), "nvFatbinResult", _describe, _raiser)
+libnvfatbin = Library(loader("nvfatbin"), "nvFatbinResult", _describe, _raiser, recipes=recipes("NVFATBIN"))
 if TYPE_CHECKING:
     checked = _checked
 else:

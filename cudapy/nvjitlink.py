@@ -16,7 +16,7 @@ they all lead to the same code. CUDA 12.0 to 12.2 have no other name than the fi
 from __future__ import annotations
 
 from ._bindings.errors import Raiser
-from ._bindings.libraries import loader, meanings
+from ._bindings.libraries import loader, meanings, recipes
 from ._ffi.lazy_types import on_demand
 from ._ffi.library import Checked, Library
 from ._ffi.snake_case import Face, FaceError
@@ -44,7 +44,9 @@ def _describe() -> str:
 
 
 _raiser = Raiser(meanings("NVJITLINKRESULT"))
-libnvjitlink = Library(loader("nvJitLink"), "nvJitLinkResult", _describe, _raiser)
+libnvjitlink = Library(
+    loader("nvJitLink"), "nvJitLinkResult", _describe, _raiser, recipes=recipes("NVJITLINK")
+)
 if TYPE_CHECKING:
     checked = _checked
 else:

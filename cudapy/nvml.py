@@ -19,7 +19,7 @@ from __future__ import annotations
 import ctypes
 
 from ._bindings.errors import Raiser
-from ._bindings.libraries import loader, meanings
+from ._bindings.libraries import loader, meanings, recipes
 from ._ffi.lazy_types import on_demand, with_dtypes
 from ._ffi.library import Checked, Library
 from ._ffi.sizes import sizeof as sizeof
@@ -67,7 +67,7 @@ def _twins() -> Mapping[type, Any]:
 
 
 _raiser = Raiser(meanings("NVMLRETURN"))
-libnvml = Library(loader("nvml"), "nvmlReturn_t", _describe, _raiser, short=7)
+libnvml = Library(loader("nvml"), "nvmlReturn_t", _describe, _raiser, short=7, recipes=recipes("NVML"))
 if TYPE_CHECKING:
     checked = _checked
 else:

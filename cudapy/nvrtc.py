@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 
 from ._bindings.errors import Raiser
-from ._bindings.libraries import loader, meanings
+from ._bindings.libraries import loader, meanings, recipes
 from ._ffi.lazy_types import on_demand
 from ._ffi.library import Checked, Library
 from ._ffi.sizes import sizeof as sizeof
@@ -39,7 +39,7 @@ def _describe() -> str:
 
 
 _raiser = Raiser(meanings("NVRTCRESULT"))
-libnvrtc = Library(loader("nvrtc"), "nvrtcResult", _describe, _raiser)
+libnvrtc = Library(loader("nvrtc"), "nvrtcResult", _describe, _raiser, recipes=recipes("NVRTC"))
 if TYPE_CHECKING:
     checked = _checked
 else:

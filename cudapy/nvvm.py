@@ -13,7 +13,7 @@ beside them says, and fill it in place. The math functions of CUDA are in libdev
 from __future__ import annotations
 
 from ._bindings.errors import Raiser
-from ._bindings.libraries import loader, meanings
+from ._bindings.libraries import loader, meanings, recipes
 from ._ffi.lazy_types import on_demand
 from ._ffi.library import Checked, Library
 from ._ffi.snake_case import Face, FaceError
@@ -39,7 +39,7 @@ def _describe() -> str:
 
 
 _raiser = Raiser(meanings("NVVMRESULT"))
-libnvvm = Library(loader("nvvm"), "nvvmResult", _describe, _raiser)
+libnvvm = Library(loader("nvvm"), "nvvmResult", _describe, _raiser, recipes=recipes("NVVM"))
 if TYPE_CHECKING:
     checked = _checked
 else:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import ctypes
 
 from ._bindings.errors import DriverLog, Raiser
-from ._bindings.libraries import loader, meanings, suffixes
+from ._bindings.libraries import loader, meanings, recipes, suffixes
 from ._ffi.lazy_types import on_demand
 from ._ffi.library import Checked, Library, SymbolNotFound, either, padded, two_forms
 from ._ffi.sizes import sizeof as sizeof
@@ -65,7 +65,9 @@ def _forget(function: str, status: int) -> None:
 
 
 _raiser = Raiser(meanings("CUDAERROR"), forget=_forget)
-libcudart = Library(loader("cudart"), "cudaError_t", _describe, _raiser, suffixes, _major)
+libcudart = Library(
+    loader("cudart"), "cudaError_t", _describe, _raiser, suffixes, _major, recipes=recipes("RUNTIME")
+)
 _raiser.log = DriverLog(Library(loader("cuda"), "cudaError_t", _describe, _raiser))
 if TYPE_CHECKING:
     checked = _checked

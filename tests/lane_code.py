@@ -984,7 +984,7 @@ class Routine(LaneRoutine):
         self.number("cmp", RDX, 24)
         self.jump_if("ne", "compare")
         self.load(RDI, At(RAX, 8))
-        self.word("cmp", RDI, At(RCX, 8))
+        self.word("cmp", RDI, value)
         self.jump_if("ne", "make handle")
         self.set(RDI, 2)
         self.keep(At(RAX), RDI)

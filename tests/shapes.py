@@ -16,8 +16,9 @@ from typing import Any
 import cudapy
 from cudapy import driver, nvjitlink, nvrtc, runtime
 from cudapy._ffi.codegen import shape_name
-from cudapy._ffi.lane_types import described
 from cudapy._ffi.lazy_types import find
+
+from .lane_recipes import ADDRESSES, recipe
 
 MODULES = (driver, runtime, nvrtc, nvjitlink)
 PACKAGE = Path(cudapy.__file__).parent
@@ -85,7 +86,7 @@ def chosen() -> tuple[list[str], list[str]]:
             often[found["driver"]] += 1
             every.update(found.values())
             name = declaration.stub.__name__.lstrip("_")
-            has_lane = described(declaration, declaration.inputs, vars(module)) is not None
+            has_lane = recipe(declaration, ADDRESSES.get(module.__name__.rpartition(".")[2], "")) is not None
             for face in found.keys() & {face for face, called_name in by_core if called_name == name}:
                 (called if has_lane and face != "owning" else always).add(found[face])
             called |= {found["driver"]} if name in by_samples else set()

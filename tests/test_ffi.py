@@ -24,7 +24,7 @@ from .threads import at_once
 driver, runtime = module("driver"), module("runtime")
 convert, enums, handles = module("_ffi.convert"), module("_ffi.enums"), module("_ffi.handles")
 address_of, memory = module("_ffi.buffers").address_of, module("_ffi.memory")
-parse, symbol_of = module("_ffi.prototypes").parse, module("_ffi.prototypes").symbol_of
+parse, symbol_of = module("_ffi.prototypes").parse, module("_ffi.library").symbol_of
 CUresult = driver.CUresult
 
 

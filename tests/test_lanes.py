@@ -22,7 +22,7 @@ from typing import Any
 
 import pytest
 
-from . import lane_code
+from . import lane_code, lane_recipes
 from .stub import APIS, REPOSITORY, module
 from .stub.build import parameters
 from .stub.record import Call, Stub
@@ -50,6 +50,20 @@ LEAST = {"driver": 430, "runtime-13": 310, "nvml": 240, "nccl": 30, "cufile": 0}
 
 def test_the_routine_is_what_its_source_says() -> None:
     assert lane_code.WHERE.read_text() == lane_code.text(), "run `python -m tests.lane_code`"
+
+
+def test_the_recipes_are_those_of_the_declarations() -> None:
+    assert lane_recipes.WHERE.read_text() == lane_recipes.text(), "run `python -m tests.lane_recipes`"
+
+
+@needs_lanes
+def test_recipes_of_other_functions(d: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a prototype is another one than when the recipes were written no machine code is given to it."""
+    declaration = d.cuMemAlloc.__declaration__
+    monkeypatch.setattr(d.libcuda, "rows", None)
+    monkeypatch.setattr(declaration, "prototype", declaration.prototype.replace("size_t", "int"))
+    with pytest.raises(RuntimeError, match=r"recipes of other functions: run .python -m tests.lane_recipes"):
+        d.cuMemAlloc(16)
 
 
 @pytest.fixture(autouse=True)
@@ -535,6 +549,7 @@ def test_odd_objects(d: ModuleType, stub: Stub) -> None:
         pairs.append((function, without_lane(function), count))
         for number in range(40):  # attributes, whose types are made when they are first asked for
             outcome(pairs[-1][1], (number,) * count)
+    gc.collect()  # copies of the package that other tests made
     before = [*map(sys.getrefcount, values)]
     for _ in range(rounds):
         function, twin, count = chance.choice(pairs)

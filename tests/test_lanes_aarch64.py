@@ -59,7 +59,7 @@ def functions(api: str) -> Iterator[tuple[Any, Any, tuple[Any, ...]]]:
             continue
         for function in faces_of(target.function):
             outcome(function, arguments)
-            table = declaration.library.lanes[f"_c_{target.function.__name__}"].get(function)
+            table = declaration.library.lanes.get(declaration, {}).get(function)
             if table is None:
                 continue
             shape = kinds(table)

@@ -36,6 +36,18 @@ def meanings(table: str) -> Callable[[], dict[str, tuple[str, str]]]:
     return read
 
 
+def recipes(library: str) -> Callable[[], tuple[str, str, int]]:
+    """What returns what `_types.lanes` has of a library."""
+
+    def read() -> tuple[str, str, int]:
+        from .._types import lanes
+
+        found: tuple[str, str, int] = getattr(lanes, library)
+        return found
+
+    return read
+
+
 def suffixes() -> tuple[str, ...]:
     """What is tried before the bare name of a function that has a form for the default stream of a thread."""
     return ("_ptsz", "_ptds") if environment.PER_THREAD_DEFAULT_STREAM else ()

@@ -13,7 +13,6 @@ from . import lanes
 from .codegen import shared
 from .functions import HELPERS, Writer
 from .lazy_types import find
-from .prototypes import symbol_of
 from .scalars import SCALARS
 
 if TYPE_CHECKING:
@@ -63,8 +62,7 @@ def write(declaration: Declaration, raising: bool, owning: bool) -> Any:
     Raises SymbolNotFound, or what loading the library raises.
     """
     scope, library = declaration.stub.__globals__, declaration.library
-    symbol = symbol_of(declaration.prototype)
-    found_by = symbol, declaration.since, declaration.before, declaration.symbols
+    found_by = declaration.found_by
     function = library.symbol(*found_by)  # without which there is nothing to write
     status = library.status
     kind = find(scope, status)
@@ -82,5 +80,5 @@ def write(declaration: Declaration, raising: bool, owning: bool) -> Any:
     if writer.argtypes:
         function.argtypes = writer.argtypes
     library.bind(function, writer.c_name, scope, *found_by)
-    filename = f"<cudapy {'owning ' if owning else 'checked ' if raising else ''}{symbol}>"
+    filename = f"<cudapy {'owning ' if owning else 'checked ' if raising else ''}{found_by[0]}>"
     return shared(source, filename, scope, writer.names, _known(owning))

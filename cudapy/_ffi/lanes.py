@@ -19,6 +19,7 @@ While a tool of `sys.monitoring`, a profiler or a tracer is active, and once som
 
 from __future__ import annotations
 
+import _ctypes
 import ctypes
 import os
 import struct
@@ -28,31 +29,16 @@ from typing import NamedTuple
 
 from .._process import environment, forks
 from .enums import Enum
-from .handles import Handle, Pointer, Thunk, entry, maker
+from .handles import Handle, Int, Pointer, Thunk, entry, maker
 from .interrupts import finalizer
 from .lane_code import ROUTINE
 from .lane_entries import Forwarder, Vectorcall, python_of
 from .lane_entries import called_for as called_for
 from .lane_layout import CONTEXT, PAGE, NoLanes, context, new_of, references_of, slot_at, words
-from .lane_types import (
-    ADDRESS,
-    ARRAY,
-    BYTES,
-    CHOSEN,
-    INTEGER,
-    NONE,
-    OBJECT,
-    RESULTS,
-    UNSEEN,
-    VALUE,
-    argument,
-    described,
-    result,
-)
+from .lane_recipes import NO_LANE, OF_ATTRIBUTE, ZERO, Recipes, Rows, result_of
+from .lane_types import ADDRESS, ARRAY, BYTES, INTEGER, NONE, OBJECT, RESULTS, UNSEEN, argument, result
 from .lazy_types import find
-from .parameters import c_name, public_name
-from .prototypes import symbol_of
-from .scalars import AGGREGATES
+from .parameters import public_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -198,7 +184,16 @@ _BASES = ctypes.Structure, ctypes.Union
 _NEVER = (1 << 63) - 1  # a count that no call has
 _HEAD = len(FUNCTION)
 _ENUM, _OF_THREAD, _STRUCT, _SPARE = map(RESULTS.index, ("enum", "of thread", "struct", "spare struct"))
-_COUNT, _INPUTS, _C, _LOCKED, _CODE = map(FUNCTION.index, ("count", "inputs", "c", "locked", "code"))
+_COUNT, _INPUTS, _C, _LOCKED, _CODE, _CHOSEN = map(
+    FUNCTION.index, ("count", "inputs", "c", "locked", "code", "chosen")
+)
+_USUAL = FUNCTION.index("sized") + 1  # the words that declared functions need
+_usual = struct.Struct(f"{_USUAL}Q{8 * (_HEAD - _USUAL)}x").pack
+_SLOT_OF_ARGUMENT, _SLOT_OF_RESULT, _TEMPLATE = (
+    ARGUMENT.index("slot"),
+    *map(RESULT.index, ("slot", "template")),
+)
+_find_symbol: Any = getattr(_ctypes, "dlsym", None)
 _lock = RLock()
 
 
@@ -340,7 +335,8 @@ class _Lanes:
         self.entry = Forwarder() if sys.version_info[:2] == (3, 11) else Vectorcall()
         self._blocks = [_Block(self.context, ROUTINE, self.entry.prologue)]
         self._words = _Words()
-        self._handles: dict[Any, tuple[int, int, int, int] | None] = {}
+        self._templates = {width: self._template(cls) for width, cls in ((4, Int), (8, Pointer))}
+        self._kept_handles: dict[Any, int] = {}
 
     def install(
         self,
@@ -357,11 +353,9 @@ class _Lanes:
         asked: tuple[int, int] = (0, 0),
         released: Released = NOTHING_RELEASED,
         copied: Copied = NOTHING_COPIED,
-        names: tuple[str, ...] | None = None,
     ) -> Any:
         """Give a function its lane; return its table, None if it has one or there can be none.
 
-        names: of its parameters, if its code has others.
         failed: called with the status, if it is not 0, and the arguments; its result is that of the call.
         ok: what the results follow in a tuple; with `alone` they have none before them, and one is not a
         tuple; the whole result if there are no others.
@@ -371,34 +365,24 @@ class _Lanes:
         asked: the address of a C function that fills a word, and the slot of the argument that this must be.
         """
         with _lock:
-            chosen = self._chosen(*results[0]) if results and results[0][1] == CHOSEN else 0
-            outputs = [self._result(*result) for result in results]
-            block = self._blocks[-1]
-            if () in outputs or not self.entry.is_free(function):
+            outputs = [(slot, self.result_words(kind, cls, count)) for slot, kind, cls, count in results]
+            block = self._block_for(function)
+            if block is None or not all(words for _, words in outputs):
                 return None
-            if block.used == STUBS:
-                if len(self._blocks) == MOST_BLOCKS:
-                    return None
-                block = _Block(self.context, ROUTINE, self.entry.prologue)
-                self._blocks.append(block)
             last, is_sized, objects = 0, 0, 0
             rest: list[int] = []
-            stay: list[Any] = [function.__code__, ok, failed]
+            _kept.extend((function.__code__, ok, failed))
             for kind, cls, limit, slot, inside, size, place, step, width, less in arguments:
-                stay.append(cls)
-                at = 0 if cls is None else id(cls)
-                if kind & ARRAY:
-                    at, inside = 0, at
+                at = 0 if cls is None else immortal(cls)
                 rest += kind, at, limit, slot, inside, size, place, step, width, less
                 objects += step
                 is_sized |= size
-                end = slot + (width - 1) // 8 * 8 if kind == VALUE else slot
-                if end > last and not kind & (OBJECT | UNSEEN):
-                    last = end
-            for words in outputs:
-                rest += words
-                if words[0] > last:
-                    last = words[0]
+                if slot > last and not kind & (OBJECT | UNSEEN):
+                    last = slot
+            for slot, words in outputs:
+                rest += slot, *words
+                if slot > last:
+                    last = slot
             in_c, count, parts = last // 8, len(results), len(arguments)
             address, table = self._words.room(_HEAD + len(rest))
             at = address + 8 * _HEAD
@@ -409,12 +393,83 @@ class _Lanes:
                 at + 8 * len(ARGUMENT) * parts, 0, 0, in_c - 5 if in_c > 5 else 0, 0 if is_made else id(ok),
                 0 if alone and count == 1 else count + (not alone), 0 if alone else id(ok), id(failed),
                 is_sized, second, 8 * returned, self._guards(guards) if guards else 0, asked[0], 8 * asked[1],
-                chosen, *released, *copied, *rest,
+                0, *released, *copied, *rest,
             )  # fmt: skip
-            _kept.extend(stay)
             set_function(table, c_function)
-            self.entry.enter(function, block.stub(address), names)
+            self.entry.enter(function, block.stub(address), None)
             return table
+
+    def open(
+        self,
+        function: Any,
+        c_function: Any,
+        rows: Rows,
+        recipe: str,
+        failed: Callable[..., Any] | None,
+        names: tuple[str, ...] | None,
+    ) -> Any:
+        """What `install` does, for a declared function with a recipe.
+
+        c_function: the address of one that returns an int and does not need the GIL, or a function. failed:
+        None: the status is the first result, in a failure as well. names: of the parameters, if they are
+        passed on by a forwarder.
+        """
+        letters, _, more = recipe.partition(":")
+        found = [rows[letter] for letter in letters]
+        alone = failed is not None
+        block = self._block_for(function)
+        if block is None:
+            return None
+        arguments = [words for words, kind, _ in found if kind >= 0]
+        outputs = [words for words, kind, _ in found if kind < 0]
+        if b"" in arguments or b"" in outputs:
+            return None
+        parts, count = len(arguments), len(outputs)
+        first_output = _HEAD + len(ARGUMENT) * parts
+        address, table = self._words.room(first_output + len(RESULT) * count)
+        ok = None if alone else rows.success if count else rows.only
+        if failed is None:
+            failed = rows.failing(count)
+        is_address = type(c_function) is int
+        table[:] = memoryview(
+            _usual(
+                self.entry.plain, id(function.__code__), parts, parts, parts, address + 8 * _HEAD, count,
+                address + 8 * first_output, c_function if is_address else 0, 0, max(len(letters) - 6, 0),
+                0 if count else id(ok), 0 if alone and count == 1 else count + (not alone),
+                0 if alone else id(ok), id(failed), more != "",
+            )
+            + b"".join(arguments + outputs)
+        ).cast("Q")  # fmt: skip
+        at, to = _HEAD + _SLOT_OF_ARGUMENT, first_output + _SLOT_OF_RESULT
+        for slot, (_, kind, _) in enumerate(found):
+            if kind >= 0:
+                table[at] = 8 * slot
+                at += len(ARGUMENT)
+            else:
+                table[to] = 8 * slot
+                to += len(RESULT)
+        for i in range(0, len(more), 2):
+            table[ord(more[i]) - ZERO] = ord(more[i + 1]) - ZERO
+        for slot, (_, kind, cls) in enumerate(found if more else ()):
+            if kind == OF_ATTRIBUTE:
+                table[_CHOSEN] = self._chosen(cls, 8 * slot, table[first_output + _TEMPLATE])
+        _kept.extend((function.__code__, failed))
+        if not is_address:
+            set_function(table, c_function)
+        self.entry.enter(function, block.stub(address), names)
+        return table
+
+    def _block_for(self, function: Any) -> _Block | None:
+        """A block with room for another stub; None if a function needs none, or there can be none."""
+        block = self._blocks[-1]
+        if not self.entry.is_free(function):
+            return None
+        if block.used == STUBS:
+            if len(self._blocks) == MOST_BLOCKS:
+                return None
+            block = _Block(self.context, ROUTINE, self.entry.prologue)
+            self._blocks.append(block)
+        return block
 
     def enter(self, function: Any, routine: bytes, names: tuple[str, ...], known: dict[str, int]) -> None:
         """Have calls of a function enter a routine of its own, with the address of its words in RAX.
@@ -443,53 +498,55 @@ class _Lanes:
             words[i] = address
         return start
 
-    def _result(self, slot: int, kind: int, cls: Any, count: int) -> tuple[int, ...]:
-        """The words of a RESULT; () if there can be none."""
-        if cls is None or kind == CHOSEN:
-            return slot, kind, 0, count, 0, 0
+    def result_words(self, kind: int, cls: Any, count: int = 0) -> tuple[int, ...]:
+        """The words of a RESULT behind its slot; () if there can be none."""
+        if cls is None:
+            return kind, 0, count, 0, 0
         if kind == _OF_THREAD:
-            return slot, kind, immortal(cls.function), cls.address, cls.count, 0
+            return kind, immortal(cls.function), cls.address, cls.count, 0
         if kind == _STRUCT:
-            return slot, kind, immortal(cls), new_of(_BASES[issubclass(cls, ctypes.Union)]), 0, 0
+            return kind, immortal(cls), new_of(_BASES[issubclass(cls, ctypes.Union)]), 0, 0
         if kind == _SPARE:
-            return slot, kind, immortal(cls), immortal(cls._spare_), 0, 0
+            return kind, immortal(cls), immortal(cls._spare_), 0, 0
         if kind == _ENUM:
-            return slot, kind, immortal(cls._by_value), 0, 0, 0
-        if cls not in self._handles:
-            self._handles[cls] = self._handle(cls)
-        handle = self._handles[cls]
-        return (slot, kind, *handle) if handle else ()
+            return kind, immortal(cls._by_value), 0, 0, 0
+        template, size = self._templates[ctypes.sizeof(cls)]
+        if cls.__basicsize__ != size:
+            return ()
+        kept = self._kept_handles.get(cls)
+        if kept is None:
+            used_again = references_of(cls) == references_of(Pointer)
+            kept = self._kept_handles[cls] = self.words(2)[0] if used_again else 0
+        return kind, immortal(cls), template, size, kept
 
-    def _chosen(self, slot: int, kind: int, variants: Mapping[int, Result | None], key: int) -> int:
-        """Where it is said which RESULT there is for which attribute."""
-        count = max(variants) + 1
-        start, table = self._words.room(2 + count)
-        table[0], table[1] = key, count
-        known: dict[Result, int] = {}
-        for attribute, variant in variants.items():
-            if variant is None:
-                continue
-            if variant not in known:
-                words = self._result(*variant)
-                if not words:
-                    continue
-                known[variant], record = self._words.room(len(RESULT))
-                for i, word in enumerate(words):
-                    record[i] = word
-            table[2 + attribute] = known[variant]
+    def _chosen(self, table: Mapping[Any, Any], slot: int, key: int) -> int:
+        """Where it is said which RESULT there is for which attribute.
+
+        table: their types, as `results.Variants` has them. slot, key: where C gets the result's address, and
+        the attribute.
+        """
+        count = max(map(int, table)) + 1
+        start, words = self._words.room(2 + count)
+        words[0], words[1] = key, count
+        known: dict[Any, int] = {}
+        for attribute, cls in table.items():
+            if cls not in known:
+                known[cls], made = 0, result_of(cls)
+                if made and (record := self.result_words(*made)):
+                    known[cls], room = self._words.room(len(RESULT))
+                    for i, word in enumerate((slot, *record)):
+                        room[i] = word
+            words[2 + int(attribute)] = known[cls]
         return start
 
-    def _handle(self, cls: Any) -> tuple[int, int, int, int] | None:
-        """The last words of a RESULT for a class of handles; None if a copy would not be one."""
+    def _template(self, cls: Any) -> tuple[int, int]:
+        """A handle that is all zeros, and the size of it; 0, 0 if a copy would not be one of any class."""
         made = maker(cls)()
         size = cls.__basicsize__
         inside = 0 < ctypes.addressof(made) - id(made) <= size - ctypes.sizeof(made)
         at = self.context["storage_at"]
         known = inside and words(made)[at // 8] == ctypes.addressof(made) and size % 8 == 0
-        if not known:
-            return None
-        kept = self.words(2)[0] if references_of(cls) == references_of(Pointer) else 0
-        return immortal(cls), immortal(made), size, kept
+        return (immortal(made), size) if known else (0, 0)
 
 
 def set_function(table: Any, c_function: Any) -> None:
@@ -626,81 +683,83 @@ def attach(declaration: Declaration, function: Any, raising: bool = False) -> An
 
     Returns its table, None if it got no lane. Raises SymbolNotFound, or what loading the library raises.
     """
-    names = declaration.inputs
+    common = _state if type(_state) is _Lanes else lanes()
+    if common is None:
+        return None
+    library = declaration.library
+    rows = library.rows
+    if rows is None:
+        rows = library.rows = _rows(common, declaration)
     if not raising:
-        return _attach(declaration, function, names)
+        return _attach(common, declaration, function, rows)
 
-    def exception(status: Any, arguments: list[Argument], values: tuple[Any, ...]) -> Exception:
-        shown = map(_as_passed, arguments, values)
-        called = public_name(declaration.stub.__name__)
-        return declaration.library.error(called, status, dict(zip(names, shown, strict=True)))
+    def failed(status: int, *values: Any) -> Any:
+        if status == library.pending:
+            return None
+        shown = map(_as_passed, rows.passed(declaration), values)
+        named = dict(zip(declaration.inputs, shown, strict=True))
+        raise library.error(public_name(declaration.stub.__name__), rows.status(status), named)
 
-    return _attach(declaration, function, names, exception)
+    return _attach(common, declaration, function, rows, failed)
 
 
 def attach_face(face: Face, declaration: Declaration, function: Any, names: tuple[str, ...]) -> Any:
     """Like `attach`, for a function of a snake_case face, whose parameters have these names."""
-    inputs = declaration.inputs
-    if len(names) != len(inputs):
+    common = lanes()
+    if common is None or len(names) != len(declaration.inputs):
         return None
+    rows = face.rows
+    if rows is None:
+        rows = face.rows = _rows(common, declaration, face.twins)
 
-    def exception(status: Any, arguments: list[Argument], values: tuple[Any, ...]) -> Exception:
-        return face.failed(declaration.stub, status, names, values)
+    def failed(status: int, *values: Any) -> Any:
+        if status == declaration.library.pending:
+            return None
+        raise face.failed(declaration.stub, rows.status(status), names, values)
 
-    return _attach(declaration, function, inputs, exception, face.twins, names)
+    return _attach(common, declaration, function, rows, failed, names)
+
+
+def _rows(common: _Lanes, declaration: Declaration, twins: Mapping[type, Any] | None = None) -> Rows:
+    library, scope = declaration.library, declaration.stub.__globals__
+    recipes = library.rows.recipes if library.rows else Recipes(library.declared, *library.recipes())
+    return Rows(recipes, find(scope, library.status), scope, twins, immortal, common.result_words)
 
 
 def _attach(
+    common: _Lanes,
     declaration: Declaration,
     function: Any,
-    inputs: tuple[str, ...],
-    exception: Callable[[Any, list[Argument], tuple[Any, ...]], Exception] | None = None,
-    twins: Mapping[type, Any] | None = None,
-    names: tuple[str, ...] = (),
+    rows: Rows,
+    failed: Callable[..., Any] | None = None,
+    names: tuple[str, ...] | None = None,
 ) -> Any:
-    """Give a function its lane. exception: makes what it raises; without it the status is in its result.
+    """Give a function its lane. failed: see `install`; None: what returns the status as well as the results.
 
-    inputs: the parameters that Python has; names: what the function calls them, if not that.
+    names: what the function calls the parameters of the declaration, if not as that does.
     """
-    common = _state if type(_state) is _Lanes else lanes()
-    if common is None:
+    recipe = rows.recipes.get(declaration, NO_LANE)
+    if recipe == NO_LANE:
         return None
-    scope, library = declaration.stub.__globals__, declaration.library
-    kind = find(scope, library.status)
-    name = c_name(declaration.stub.__name__)
-    symbol = symbol_of(declaration.prototype)
-    c_function = library.bind_first(
-        name, scope, symbol, declaration.since, declaration.before, declaration.symbols
-    )
-    known = None if issubclass(kind, AGGREGATES) else described(declaration, inputs, scope, twins)
-    if known is None:
-        return None
-    arguments, results = known
-    nothing = [None] * len(results)
-
-    def failed(status: int, *values: Any) -> Any:
-        if exception is None:
-            return kind(status), *nothing
-        if status == library.pending:
-            return None
-        raise exception(kind(status), arguments, values)
-
-    success = None if exception else kind._by_value[0]
-    ok = success if exception or results else (success,)
-    raises, names = exception is not None, names or inputs
+    library = declaration.library
+    c_function = library.address(_find_symbol, *declaration.found_by)
     with _lock:  # threads whose first calls meet come here for the same function
-        tables = library.lanes.setdefault(name, {})
+        tables = library.lanes.get(declaration)
+        if tables is None:
+            tables = library.lanes[declaration] = {}
         if function not in tables:
-            table = common.install(function, c_function, arguments, results, failed, ok, raises, names=names)
+            if names is None and common.entry.passes_all:
+                names = declaration.inputs
+            table = common.open(function, c_function, rows, recipe, failed, names)
             if table is None:
                 return None
             tables[function] = table
         return tables[function]
 
 
-def _as_passed(argument: Argument, value: Any) -> Any:
+def _as_passed(argument: tuple[int, Any], value: Any) -> Any:
     """What the function's own code has made of an argument by the time that the call fails."""
-    kind, cls, *_ = argument
+    kind, cls = argument
     if kind & ARRAY:
         from .convert import array  # which few calls need, and fewer that fail
 

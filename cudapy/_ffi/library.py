@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from functools import partial
 
 from .._process import environment
 from .lazy_types import find
@@ -45,8 +46,8 @@ class Library:
     short: the status of a function whose array has too little room, which says how much it needs.
     pending: the status of a function whose work goes on: no failure, and the results are there.
     counted_as: whose releases `since` has.
-    address: the class of addresses of the device, if there is one.
     negative: makes the status of a negative number from a function that returns how many bytes there were.
+    recipes: returns what the fast lane has to know of the functions, as in `_types.lanes`.
     """
 
     _observed: ClassVar[dict[str, set[Any]]] = {}  # by symbol, the names it was found by; of all libraries
@@ -63,7 +64,7 @@ class Library:
         pending: int | None = None,
         counted_as: str = "CUDA",
         negative: Callable[[int], Any] | None = None,
-        address: str = "",
+        recipes: Callable[[], tuple[str, str, int]] = lambda: ("", "", 0),
     ) -> None:
         self.load = load
         self.status = status
@@ -75,31 +76,48 @@ class Library:
         self.pending = pending
         self.counted_as = counted_as
         self.negative = negative
-        self.address = address
+        self.recipes = recipes
+        self.rows: Any = None  # which `lanes` makes of the recipes
         self._found: dict[str, Any] = {}  # by symbol
         self._found_in = load
         self._bound: dict[str, tuple[dict[str, Any], tuple[Any, ...]]] = {}  # by name in the namespace
-        self.lanes: dict[str, dict[Any, Any]] = {}  # by the same name: functions and their fast lanes' tables
+        self.declared: list[Declaration] = []
+        self.lanes: dict[Declaration, dict[Any, Any]] = {}  # functions and their fast lanes' tables
 
     def __call__(self, prototype: str, **options: Any) -> Declaration:
         """Declare the function below by its C prototype. `options` are those of Declaration."""
         return Declaration(self, prototype, **options)
 
-    def symbol(
+    def symbol(self, *symbol: Any) -> Any:
+        """The C function with this name, else that before it: what `Declaration.found_by` says, or a name.
+
+        Raises SymbolNotFound, or what `load` raises.
+        """
+        return self._look_up(self.load().__getitem__, *symbol)
+
+    def address(self, find_symbol: Callable[[int, str], int], *symbol: Any) -> Any:
+        """The address of a C function, if the library is one of the system; or what `symbol` returns.
+
+        find_symbol: finds a name in an open library of the system, or raises OSError.
+        """
+        library = self.load()
+        get = partial(find_symbol, library._handle) if type(library) is ctypes.CDLL else library.__getitem__
+        return self._look_up(get, *symbol)
+
+    def _look_up(
         self,
+        get: Callable[[str], Any],
         name: str,
         since: str | None = None,
         before: str | None = None,
         symbols: Mapping[int, str | None] | None = None,
     ) -> Any:
-        """The C function `name`, else `before`. Raises SymbolNotFound, or what `load` raises."""
-        library = self.load()
         here = symbols.get(self.major() or 0, name) if symbols else name
         for symbol in filter(None, (here, before)):
             for suffix in (*self.suffixes(), ""):
                 try:
-                    function = library[symbol + suffix]
-                except AttributeError:
+                    function = get(symbol + suffix)
+                except (AttributeError, OSError):
                     continue
                 self._observed.setdefault(symbol, set()).add(symbol + suffix)
                 return function
@@ -135,16 +153,6 @@ class Library:
         self._bound[name] = scope, symbol
         scope[name] = function
 
-    def bind_first(self, name: str, scope: dict[str, Any], *symbol: Any) -> Any:
-        """The same for what `symbol(*symbol)` finds, unless something was bound before; what is bound.
-
-        Another thread may have bound it meanwhile: that function may have got types.
-        """
-        if name not in self._bound:
-            scope.setdefault(name, self.symbol(*symbol))
-            self._bound.setdefault(name, (scope, symbol))
-        return scope[name]
-
     def rebind(self) -> None:
         """Find every C function again that was found before, in the library that `load` returns now."""
         self._found = {}
@@ -152,8 +160,15 @@ class Library:
             function = self.symbol(*symbol)
             function.restype, function.argtypes = scope[name].restype, scope[name].argtypes
             scope[name] = function
-            for table in self.lanes.get(name, {}).values():
+        for declaration, tables in [*self.lanes.items()]:
+            function = self.symbol(*declaration.found_by)
+            for table in tables.values():
                 lane_module().set_function(table, function)
+
+
+def symbol_of(text: str) -> str:
+    """The name of the function in a prototype that is not taken apart."""
+    return text[: text.index("(")].rstrip().rpartition(" ")[2].lstrip("*")
 
 
 class Declaration:
@@ -175,33 +190,22 @@ class Declaration:
 
     stub: Any
     lane: Any = None  # its table; False: it has none
+    sizes: Mapping[str, str | int] = _NOTHING
+    variants: Mapping[str, tuple[str, str]] = _NOTHING
+    in_place: tuple[str, ...] = ()
+    later: tuple[str, ...] = ()
+    keeps: tuple[str, ...] = ()
+    frees: str = ""
+    since: str | None = None
+    before: str | None = None
+    symbols: Mapping[int, str | None] = _NOTHING
 
-    def __init__(
-        self,
-        library: Library,
-        prototype: str,
-        *,
-        sizes: Mapping[str, str | int] = _NOTHING,
-        variants: Mapping[str, tuple[str, str]] = _NOTHING,
-        in_place: tuple[str, ...] = (),
-        later: tuple[str, ...] = (),
-        keeps: tuple[str, ...] = (),
-        frees: str = "",
-        since: str | None = None,
-        before: str | None = None,
-        symbols: Mapping[int, str | None] = _NOTHING,
-    ) -> None:
+    def __init__(self, library: Library, prototype: str, **options: Any) -> None:
         self.library = library
         self.prototype = prototype
-        self.sizes = sizes
-        self.variants = variants
-        self.in_place = in_place
-        self.later = later
-        self.keeps = keeps
-        self.frees = frees
-        self.since = since
-        self.before = before
-        self.symbols = symbols
+        if options:
+            self.__dict__.update(options)
+        library.declared.append(self)
 
     def __call__(self, stub: F) -> F:
         """Make `stub` the declared function. An import does this hundreds of times: what can wait, waits."""
@@ -216,6 +220,11 @@ class Declaration:
         function.__kwdefaults__ = {"declaration": self}
         function.__code__ = _first_call.__code__
         return stub
+
+    @property
+    def found_by(self) -> tuple[Any, ...]:
+        """The arguments of `Library.symbol`."""
+        return symbol_of(self.prototype), self.since, self.before, self.symbols
 
     @property
     def inputs(self) -> tuple[str, ...]:

@@ -59,11 +59,6 @@ def parameters(text: str) -> list[CParameter]:
     return [_read[item] if item in _read else _parameter(item, text) for item in items]
 
 
-def symbol_of(text: str) -> str:
-    """The name of the function in a prototype that is not taken apart."""
-    return text[: text.index("(")].rstrip().rpartition(" ")[2].lstrip("*")
-
-
 def _split(parameters: str) -> list[str]:
     """Split at the commas that are not inside the parentheses of a function pointer."""
     items: list[str] = []

@@ -71,6 +71,7 @@ class Face:
         self.error = error
         self.explain = explain
         self._twins = twins
+        self.rows: Any = None  # which `lanes` makes of the recipes
         self._lanes: dict[Any, Any] = {}  # of the stubs that were called: their tables, None for none
 
     @functools.cached_property

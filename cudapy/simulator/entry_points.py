@@ -13,7 +13,7 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
-from .._ffi.prototypes import symbol_of
+from .._ffi.library import symbol_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -21,7 +21,8 @@ from typing import Any
 
 from .._ffi.enums import Enum
 from .._ffi.lazy_types import find
-from .._ffi.prototypes import FUNCTION_POINTER, CParameter, Prototype, parse, symbol_of
+from .._ffi.library import symbol_of
+from .._ffi.prototypes import FUNCTION_POINTER, CParameter, Prototype, parse
 from .._ffi.scalars import AGGREGATES, SCALARS, SimpleData
 from . import callbacks
 from .addresses import require

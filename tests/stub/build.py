@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from . import module
 
-symbol_of = module("_ffi.prototypes").symbol_of
+symbol_of = module("_ffi.library").symbol_of
 
 COPIED = 4
 """How many items there are in an array of the library's own (`CUgraphNode **`)."""

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from ... import runtime
-from ..._ffi.prototypes import symbol_of
+from ..._ffi.library import symbol_of
 from ..entry_points import IMPLICIT_STREAM, release_of
 from .loaded import SharedLibrary
 from .shutdown import answer

@@ -1,0 +1,199 @@
+"""What the fast lane knows of declared functions: read once, by `python -m tests.lane_recipes`.
+
+That command writes `_types/lanes.py`. A library has three things there: the kinds of parameters, each with
+the names of the classes that it has; a recipe for each function, in the order of the declarations; and a
+checksum of these. A recipe has a letter for each parameter, in the order of C: the LETTERS are those of the
+classes, one after the other. Behind a colon there are words of the function's table that do not follow from
+these, in pairs of characters: which one, and what it is.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+
+from .enums import Enum
+from .handles import Handle
+from .lane_types import ADDRESS, ARRAY, BYTES, CHOSEN, ENUM, INTEGER, NARROW, NONE, PLACE, RESULTS, VALUE
+from .lazy_types import find
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
+
+    from .library import Declaration
+
+NO_LANE = "-"
+NO_CLASS = "-"
+ZERO = 0xC0
+"""The character for 0 among the words behind a colon."""
+LETTERS = "".join(
+    [chr(code) for code in (*range(0x23, 0x7F), *range(0xC0, 0x250)) if chr(code) not in "-:\\"]
+)
+_PRIME = (1 << 30) - 35
+ARGUMENTS = {
+    **{
+        letter: (INTEGER, 2**bits - 1) for letter, bits in zip("bkwduj", (8, 15, 16, 31, 32, 63), strict=True)
+    },
+    "q": (INTEGER, 2**64 - 1),
+    "h": (INTEGER | NONE, 2**64 - 1),
+    "n": (INTEGER | NONE | NARROW, 2**32 - 1),
+    "i": (INTEGER | NONE | NARROW, 2**31 - 1),
+    "e": (INTEGER | ENUM, 2**32 - 1),
+    "a": (INTEGER | NONE | ADDRESS, 2**64 - 1),
+    "m": (INTEGER | NONE | ADDRESS | BYTES, 2**64 - 1),
+    "t": (BYTES | NONE, 0),
+    "s": (PLACE | NONE, 0),
+    "p": (PLACE, 0),
+    "v": (VALUE, 0),
+    "x": (ARRAY | NONE, 2**64 - 1),
+    "y": (ARRAY | NONE, 2**32 - 1),
+    "z": (ARRAY | NONE, 2**31 - 1),
+}
+"""Letters of the kinds of arguments: what they are, and the highest number."""
+_TEXT, _CHARS, _ENUM, _BOOL, _HANDLE_4, _HANDLE_8 = map(
+    RESULTS.index, ("text", "chars", "enum", "bool", "handle 4", "handle 8")
+)
+OF_RESULT, OF_ATTRIBUTE = -1, -2
+_argument, _result = struct.Struct("10Q").pack, struct.Struct("6Q").pack
+
+
+def result_letter(kind: int) -> str:
+    """What the kind of a result is in the letters of a library."""
+    return chr(ord("A") + kind)
+
+
+def checksum(declarations: Sequence[Declaration]) -> int:
+    """A number of what is declared."""
+    text = "".join([declaration.prototype for declaration in declarations])
+    return int.from_bytes(text.encode(), "little") % _PRIME
+
+
+class Recipes(dict):  # type: ignore[type-arg]
+    """The recipes of the functions of a library, by their declarations.
+
+    Raises RuntimeError if the declarations are not those of which the recipes are.
+    """
+
+    def __init__(self, declarations: Sequence[Declaration], kinds: str, recipes: str, number: int) -> None:
+        written = recipes.split()
+        super().__init__(zip(declarations, written))  # noqa: B905  # there may be others since
+        if checksum(declarations[: len(written)]) != number:
+            raise RuntimeError(
+                "the fast lane has recipes of other functions: run `python -m tests.lane_recipes`"
+            )
+        self.kinds: dict[str, tuple[str, str]] = {}
+        kind, letters = "", iter(LETTERS)
+        for word in kinds.split():
+            if word[-1] == ":":
+                kind = word[0]
+            else:
+                self.kinds[next(letters)] = kind, word
+
+
+class Rows(dict):  # type: ignore[type-arg]
+    """What each letter of a library's recipes is, made when a function needs it.
+
+    The words of an argument or result, as in `lanes.ARGUMENT` and RESULT, with 0 for its slot, or none if it
+    has no lane; the kind of an argument, or OF_RESULT, or OF_ATTRIBUTE; the class that is passed for it, or the
+    types by attribute.
+
+    scope: the namespace of the functions. twins: the classes that a face has for those of C; it has ints for
+    handles, and str for texts. keep: the address of an object, kept for good. result_words: the words of a
+    result from its kind and class.
+    """
+
+    def __init__(
+        self,
+        recipes: Recipes,
+        status: Any,
+        scope: dict[str, Any],
+        twins: Mapping[type, Any] | None,
+        keep: Callable[[Any], int],
+        result_words: Callable[[int, Any], tuple[int, ...]],
+    ) -> None:
+        self.recipes, self.status, self._scope, self._twins = recipes, status, scope, twins
+        self._keep, self._result_words = keep, result_words
+        self._failing: dict[int, Any] = {}
+        if recipes:
+            self.success = status._by_value[0]
+            self.only = (self.success,)
+            keep(self.success)
+            keep(self.only)
+
+    def failing(self, count: int) -> Callable[..., Any]:
+        """What makes the result of a failure from the status: that, and nothing for so many results."""
+        if count not in self._failing:
+            status, nothing = self.status, [None] * count
+            self._failing[count] = lambda number, *_: (status(number), *nothing)
+        failing: Callable[..., Any] = self._failing[count]
+        return failing
+
+    def passed(self, declaration: Declaration) -> list[tuple[int, Any]]:
+        """The kind and the class of each argument of a function."""
+        found = [self[letter] for letter in self.recipes[declaration].partition(":")[0]]
+        return [(kind, cls) for _, kind, cls in found if kind >= 0]
+
+    def __missing__(self, letter: str) -> tuple[bytes, int, Any]:
+        kind, name = self.recipes.kinds[letter]
+        cls = None
+        if name != NO_CLASS:
+            cls = self._scope.get(name) or getattr(ctypes, name, None) or find(self._scope, name)
+        if kind in ARGUMENTS:
+            self[letter] = made = self._argument(*ARGUMENTS[kind], cls)
+        else:
+            self[letter] = made = self._result(ord(kind) - ord("A"), cls)
+        return made
+
+    def _argument(self, kind: int, limit: int, cls: Any) -> tuple[bytes, int, Any]:
+        if kind & BYTES:
+            cls = bytes
+        elif self._twins and cls in self._twins:
+            if not kind & ENUM:
+                return b"", kind, cls
+            cls = self._twins[cls]
+        width = ctypes.sizeof(cls) if kind & (VALUE | ARRAY) else 0
+        at = 0 if cls is None else self._keep(cls)
+        places = (0, limit, 0, at) if kind & ARRAY else (at, limit, 0, 0)
+        return _argument(kind, *places, 0, 0, 8, width, 0), kind, cls
+
+    def _result(self, kind: int, cls: Any) -> tuple[bytes, int, Any]:
+        twins, of = self._twins, OF_RESULT
+        if kind == CHOSEN:
+            of = OF_ATTRIBUTE
+        if twins is not None:
+            if kind in (_TEXT, _CHARS, CHOSEN) or (cls in twins and kind != _ENUM):
+                return b"", of, cls
+            cls = twins.get(cls, cls)
+            if kind in (_HANDLE_4, _HANDLE_8):
+                kind, cls = number_of(cls), None
+        words = self._result_words(kind, None if of == OF_ATTRIBUTE else cls)
+        return _result(0, *words) if words else b"", of, cls
+
+
+def number_of(cls: Any) -> int:
+    """Which of RESULTS a number of a ctypes class is; -1 for another one."""
+    name = f"{_NUMBERS.get(cls._type_)} {ctypes.sizeof(cls)}"
+    return RESULTS.index(name) if name in RESULTS else -1
+
+
+def result_of(cls: Any) -> tuple[int, Any] | None:
+    """Which of RESULTS a handle, an enum, a number or a bool is, and the class that the lane needs for it."""
+    if cls is bool:
+        return _BOOL, None
+    if type(cls) is str:  # the name of a struct
+        return None
+    if issubclass(cls, Enum):
+        return _ENUM, cls
+    if issubclass(cls, Handle):
+        return {4: _HANDLE_4, 8: _HANDLE_8}[ctypes.sizeof(cls)], cls
+    number = number_of(cls)
+    return None if number < 0 else (number, None)
+
+
+_NUMBERS = {
+    **dict.fromkeys("ilq", "signed"),
+    **dict.fromkeys("ILQ", "unsigned"),
+    **dict.fromkeys("fd", "float"),
+}
