@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ..compile.function import CompiledFunction
     from ..instructions.control import BarrierInfo
     from .groups import Key
+    from .threads import Threads
 
 
 class Waiting(NamedTuple):
@@ -57,9 +58,9 @@ class Mismatch(NamedTuple):
 class Barriers:
     """The sixteen barriers of each block of a batch."""
 
-    def __init__(self, blocks: I64, live: I64) -> None:
-        self._blocks = blocks  # the block of each lane
-        self._live = live  # threads of each block that have not exited
+    def __init__(self, threads: Threads) -> None:
+        self._threads = threads
+        self._live = threads.live
         self._waiting: dict[int, list[Waiting]] = {}
         self._arrived: dict[int, I64] = {}
         self._expected: dict[int, I64] = {}
@@ -76,7 +77,7 @@ class Barriers:
         """Lanes come to a barrier; `expected` is how many threads it is for (0: all of the block). Returns
         what does not fit to those that have come before.
         """
-        arrived = np.bincount(self._blocks[waiting.lanes], minlength=len(self._live))
+        arrived = np.bincount(self._threads.blocks[waiting.lanes], minlength=len(self._live))
         counts = self._arrived.setdefault(number, np.zeros(len(self._live), np.int64))
         wanted = self._expected.setdefault(number, np.zeros(len(self._live), np.int64))
         mismatch = self._mismatch(counts, wanted, arrived, expected)
@@ -122,7 +123,7 @@ class Barriers:
         totals = self._totals(groups, done)
         released, waiting = [], []
         for one in groups:
-            blocks = self._blocks[one.lanes]
+            blocks = self._threads.blocks[one.lanes]
             chosen = done[blocks]
             if chosen.any():
                 result = None
@@ -145,7 +146,7 @@ class Barriers:
         yes, every = np.zeros(len(self._live), np.int64), np.zeros(len(self._live), np.int64)
         for one in groups:
             if one.predicate is not None:
-                blocks = self._blocks[one.lanes]
+                blocks = self._threads.blocks[one.lanes]
                 yes += np.bincount(blocks[one.predicate], minlength=len(self._live))
                 every += np.bincount(blocks, minlength=len(self._live))
         return yes, every

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 import numpy as np
@@ -42,12 +43,18 @@ class BarrierSync:
     def __init__(self, batch: Batch, groups: Groups) -> None:
         self._batch, self._groups = batch, groups
         self._threads, self._kernel = batch.threads, batch.launch.kernel
-        self._barriers = Barriers(batch.threads.blocks, batch.threads.live)
+        self._barriers = Barriers(batch.threads)
         self._cluster_barriers: ClusterBarriers | None = None  # once somebody arrives
-        self._have_met: Bools = np.zeros(batch.threads.count, bool)  # lanes that were at a barrier of all
-        self._left_early: I64 = np.full(
-            batch.threads.block_count, -1
-        )  # of each block such a lane that exited
+
+    @cached_property
+    def _have_met(self) -> Bools:
+        """Lanes that were at a barrier of all."""
+        return np.zeros(self._threads.count, bool)
+
+    @cached_property
+    def _left_early(self) -> I64:
+        """Of each block such a lane that exited, or -1."""
+        return np.full(self._threads.block_count, -1)
 
     @property
     def is_idle(self) -> bool:
@@ -59,19 +66,20 @@ class BarrierSync:
         """The threads that wait for their clusters."""
         return self._cluster_barriers.waiting if self._cluster_barriers is not None else []
 
-    def left(self, lanes: I64) -> None:
+    def left(self, lanes: Lanes) -> None:
         """Lanes have exited: barriers may be complete without them."""
         if self._batch.polls.unproductive:
             self._batch.polls.something_happened()
         if self._batch.races is not None:
+            numbers = self._threads.numbers(lanes)
             if self._have_met.any():
-                early = lanes[self._have_met[lanes]]
+                early = numbers[self._have_met[numbers]]
                 self._left_early[self._threads.blocks[early]] = early
-            self._batch.races.left(lanes)
+            self._batch.races.left(numbers)
         if not self._barriers.is_idle:
             self._release()
         if self._cluster_barriers is not None:
-            self._cluster_barriers.exited(lanes)
+            self._cluster_barriers.exited(self._threads.numbers(lanes))
             self._release_clusters(self._cluster_barriers)
 
     def arrive(

@@ -334,13 +334,12 @@ class Scheduler:
 
     def _exit(self, lanes: Lanes) -> None:
         threads = self._threads
-        numbers = threads.numbers(lanes)
         if lanes is None:  # there is nobody left in any warp
             threads.live[:] = 0
         else:
-            threads.live -= np.bincount(threads.blocks[numbers], minlength=len(threads.live))
+            threads.live -= np.bincount(threads.blocks[lanes], minlength=len(threads.live))
             self.batch.warps.exited(lanes)
-        self._barriers.left(numbers)
+        self._barriers.left(lanes)
         self._groups.recheck_masks()
 
 

@@ -5,6 +5,7 @@ Source: PTX ISA, "Cluster of Cooperative Thread Arrays", "mapa", "getctarank".
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -84,10 +85,16 @@ class SharedMemory:
             self.shadow.seen().reshape(threads.block_count, -1)[:, size:] = 0  # nothing can be written there
         self.is_checked = races is not None or self.shadow is not None
         self._views: dict[DType, Array] = {}
-        self._base: U64 | None = None  # where that of each lane's block starts
-        if threads.block_count > 1:
-            key = ("shared", *threads.key, self.stride)
-            self._base = cached(key, lambda: threads.blocks.astype(np.uint64) * np.uint64(self.stride))
+
+    @cached_property
+    def _base(self) -> U64 | None:
+        """Where that of each lane's block starts; None if there is one block."""
+        threads, stride = self._threads, np.uint64(self.stride)
+        if threads.block_count == 1:
+            return None
+        key = ("shared", *threads.key, self.stride)
+        base: U64 = cached(key, lambda: threads.blocks.astype(np.uint64) * stride)
+        return base
 
     def look_for_undefined(self) -> int:
         """How far behind the memory its undefined bits lie in this process; 0: there are none."""
@@ -99,6 +106,11 @@ class SharedMemory:
         """Where that of each lane's block lies in this process."""
         start = np.array(self.data.__array_interface__["data"][0], np.uint64)
         return start if self._base is None else self._base + start
+
+    def addresses_of_blocks(self) -> U64:
+        """Where that of each block lies in this process."""
+        start = np.uint64(self.data.__array_interface__["data"][0])
+        return np.arange(self._threads.block_count, dtype=np.uint64) * np.uint64(self.stride) + start
 
     def view(self, dtype: DType) -> Array:
         """The shared memory of all blocks as an array of `dtype`."""

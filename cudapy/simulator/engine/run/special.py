@@ -6,20 +6,34 @@ Source: PTX ISA, "Special Registers".
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from .threads import cached
 
 if TYPE_CHECKING:
-    from ..aliases import U32, Array
+    from ..aliases import I64, U32, Array
     from .batch import Launch
     from .threads import Threads
 
 _AXES = "xyz"
 _EPOCH = time.time_ns() - time.perf_counter_ns()
 """What %globaltimer counts from; the host's own clock may be set back."""
+
+
+class ByBlock(NamedTuple):
+    """What all threads of a block have: a value for each block of the batch."""
+
+    values: Array
+
+
+class ByThread(NamedTuple):
+    """What a thread has in every block: a value for each thread of one."""
+
+    key: object
+    """What it depends on."""
+    values: Array
 
 
 class SpecialRegisters:
@@ -47,31 +61,34 @@ class SpecialRegisters:
             )
         value = self._values.get(name)
         if value is None:
-            value = self._values[name] = self._value(name)
+            value = self._values[name] = self._spread(self.parts(name))
         return value
 
-    def _value(self, name: str) -> Array | np.generic:
+    def _spread(self, parts: ByBlock | ByThread | np.generic) -> Array | np.generic:
+        threads = self._threads
+        if isinstance(parts, ByBlock):
+            return np.repeat(parts.values, threads.per_block)
+        if isinstance(parts, ByThread):
+            values = parts.values
+            return cached(
+                ("tiled", parts.key, threads.block_count), lambda: np.tile(values, threads.block_count)
+            )
+        return parts
+
+    def parts(self, name: str) -> ByBlock | ByThread | np.generic:
+        """What a register that does not change is made of."""
         threads, launch = self._threads, self._launch
         base, _, axis = name[1:].partition(".")
         if axis:
             return self._axis(base, _AXES.index(axis))
-        key = (name, *threads.key)
-        if base == "laneid":
-            return cached(
-                key, lambda: self._tiled(np.arange(threads.per_block, dtype=np.uint32) & np.uint32(31))
-            )
-        if base == "warpid":
-            return cached(
-                key, lambda: self._tiled(np.arange(threads.per_block, dtype=np.uint32) >> np.uint32(5))
-            )
-        if base.startswith("lanemask_"):
-            return cached(key, lambda: self._lane_mask(base[-2:]))
+        if base in ("laneid", "warpid") or base.startswith("lanemask_"):
+            key = name, threads.per_block
+            return ByThread(key, cached(key, lambda: self._in_warps(base)))
         if base == "cluster_ctarank":
-            x, y, z = (self._axis("cluster_ctaid", axis) for axis in range(3))
-            return x + np.uint32(threads.cluster[0]) * (y + np.uint32(threads.cluster[1]) * z)
+            x, y, z = (self._numbers("cluster_ctaid", axis) for axis in range(3))
+            return _by_block(x + threads.cluster[0] * (y + threads.cluster[1] * z))
         if base == "smid":
-            numbers = (threads.block_numbers % launch.device.multiprocessors).astype(np.uint32)
-            return np.repeat(numbers, threads.per_block)
+            return _by_block(threads.block_numbers % launch.device.multiprocessors)
         if base == "is_explicit_cluster":
             return np.bool_(launch.is_clustered)
         whole = {
@@ -93,43 +110,51 @@ class SpecialRegisters:
         }[base]
         return np.uint64(whole) if base in ("gridid", "current_graph_exec") else np.uint32(whole)
 
-    def _axis(self, base: str, axis: int) -> Array | np.uint32:
+    def _axis(self, base: str, axis: int) -> ByBlock | ByThread | np.generic:
         threads = self._threads
-        grid, block, cluster = threads.grid, threads.block, threads.cluster
-        if base == "ntid":
-            return np.uint32(block[axis])
-        if base == "nctaid":
-            return np.uint32(grid[axis])
-        if base == "cluster_nctaid":
-            return np.uint32(cluster[axis])
+        block = threads.block
+        sizes = {"ntid": block, "nctaid": threads.grid, "cluster_nctaid": threads.cluster}.get(base)
+        if sizes is not None:
+            return np.uint32(sizes[axis])
         if base == "nclusterid":
-            return np.uint32(grid[axis] // cluster[axis])
-        if base == "tid":
-            if block[axis] == 1:
-                return np.uint32(0)
-            step = (1, block[0], block[0] * block[1])[axis]
-            return cached(
-                ("tid", axis, threads.block_count, block),
-                lambda: self._tiled((np.arange(threads.per_block) // step % block[axis]).astype(np.uint32)),
-            )
-        if grid[axis] == 1:
+            return np.uint32(threads.grid[axis] // threads.cluster[axis])
+        if base != "tid":
+            return _by_block(self._numbers(base, axis))
+        if block[axis] == 1:
             return np.uint32(0)
-        step = (1, grid[0], grid[0] * grid[1])[axis]
-        numbers = threads.block_numbers // step % grid[axis]
-        if base == "clusterid":
-            numbers = numbers // cluster[axis]
-        elif base == "cluster_ctaid":
-            numbers = numbers % cluster[axis]
-        numbers = numbers.astype(np.uint32)
-        return numbers[0] if (numbers == numbers[0]).all() else np.repeat(numbers, threads.per_block)
+        step, key = (1, block[0], block[0] * block[1])[axis], ("tid", axis, block)
 
-    def _tiled(self, one: U32) -> U32:
-        return np.tile(one, self._threads.block_count)
+        def numbers() -> U32:
+            return (np.arange(threads.per_block) // step % block[axis]).astype(np.uint32)
 
-    def _lane_mask(self, relation: str) -> U32:
-        places = np.arange(self._threads.per_block, dtype=np.uint32) & np.uint32(31)
-        own_bit = self._tiled(np.uint32(1) << places)
+        return ByThread(key, cached(key, numbers))
+
+    def _numbers(self, base: str, axis: int) -> I64:
+        """A coordinate of each block in the grid or in its cluster, or of its cluster in the grid."""
+        threads = self._threads
+        step = (1, threads.grid[0], threads.grid[0] * threads.grid[1])[axis]
+        numbers = threads.block_numbers // step % threads.grid[axis]
+        if base == "ctaid":
+            return numbers
+        size = threads.cluster[axis]
+        return numbers // size if base == "clusterid" else numbers % size
+
+    def _in_warps(self, base: str) -> U32:
+        """%laneid, %warpid or a mask, of the threads of a block."""
+        numbers = np.arange(self._threads.per_block, dtype=np.uint32)
+        if base == "warpid":
+            return numbers >> np.uint32(5)
+        places = numbers & np.uint32(31)
+        if base == "laneid":
+            return places
+        own_bit = np.uint32(1) << places
         below = own_bit - np.uint32(1)
         return {"eq": own_bit, "lt": below, "le": below | own_bit, "gt": ~(below | own_bit), "ge": ~below}[
-            relation
+            base[-2:]
         ]
+
+
+def _by_block(numbers: I64) -> ByBlock | np.generic:
+    values = numbers.astype(np.uint32)
+    first: np.generic = values[0]
+    return first if (values == first).all() else ByBlock(values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -47,15 +48,28 @@ class Threads:
         self.count = block_count * per_block
         self.live = np.full(block_count, per_block, np.int64)
         """The threads of each block that have not exited."""
-        self.key = key = (block_count, per_block)
+        self.key = (block_count, per_block)
         """What arrays of the same shape are cached by."""
-        self.all_lanes: I64
-        self.blocks: I64
-        """The block of each lane, counted from the batch's first."""
-        self.warps: I64
-        """The warp of each lane, counted through the batch."""
-        self.all_lanes, self.blocks, self.warps = cached(key, self._numbered)
         self.warp_count = -(-per_block // 32) * block_count
+
+    @property
+    def all_lanes(self) -> I64:
+        return self._arrays[0]
+
+    @property
+    def blocks(self) -> I64:
+        """The block of each lane, counted from the batch's first."""
+        return self._arrays[1]
+
+    @property
+    def warps(self) -> I64:
+        """The warp of each lane, counted through the batch."""
+        return self._arrays[2]
+
+    @property
+    def has_arrays(self) -> bool:
+        """Whether somebody needed a number for each lane."""
+        return "_arrays" in self.__dict__
 
     def numbers(self, lanes: Lanes) -> I64:
         """The numbers of lanes."""
@@ -83,6 +97,11 @@ class Threads:
     def own_ranks(self, lanes: Lanes) -> I64:
         """The rank of each lane's block in its cluster."""
         return self.blocks[self.numbers(lanes)] % self.cluster_size
+
+    @cached_property
+    def _arrays(self) -> tuple[I64, I64, I64]:
+        arrays: tuple[I64, I64, I64] = cached(self.key, self._numbered)
+        return arrays
 
     def _numbered(self) -> tuple[I64, I64, I64]:
         within, blocks = np.arange(self.per_block) // 32, np.arange(self.block_count)
