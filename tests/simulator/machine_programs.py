@@ -58,6 +58,8 @@ mov.u32 r, %ctaid.x
 mov.u32 r, %nctaid.x
 mov.u32 r, %warpid
 """.strip().splitlines()
+_SUMS = ("add.u32", "max.s32", "xor.b32")
+"""What all blocks do to one number each."""
 
 
 class Program(NamedTuple):
@@ -234,6 +236,7 @@ class Writer:
     def together(self) -> None:
         """A barrier, and what other threads have left in shared memory."""
         chance = self.chance
+        operation = chance.randrange(3)  # each has a number for itself: together their order would matter
         self.lines += [
             "bar.sync 0;",
             f"xor.b32 %index, %me, {chance.choice((1, 2, 16))};",
@@ -241,7 +244,7 @@ class Writer:
             f"mad.lo.u32 %index, %index, {TILE}, %tiles;",
             f"ld.shared.b32 {self._any('r')}, [%index+{4 * chance.randrange(TILE // 4)}];",
             "bar.sync 0;",
-            f"red.global.{chance.choice(('add.u32', 'max.s32', 'xor.b32'))} [%sums], {self._any('r')};",
+            f"red.global.{_SUMS[operation]} [%sums+{4 * operation}], {self._any('r')};",
         ]
         if self.threads % 32 == 0:
             mode, clamp = chance.choice(("up", "down", "bfly", "idx")), chance.choice((31, 0, 0x181F, 0x1007))
@@ -392,7 +395,7 @@ class Loaded:
         self._code = Module(one.text, self._machine.memory)
         count = one.blocks * one.threads
         own, twin = (np.arange(count * OWN // 8, dtype=np.uint64) * np.uint64(k) for k in (3, 5))
-        self._values = [one.values, np.zeros_like(one.values), own, twin, np.zeros(1, np.uint64)]
+        self._values = [one.values, np.zeros_like(one.values), own, twin, np.zeros(2, np.uint64)]
         self._arrays = [self._machine.array(values) for values in self._values]
 
     def run(self, machine_code: str, seed: int | None = None) -> tuple[list[Any], tuple[Any, ...] | None]:

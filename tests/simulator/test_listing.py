@@ -30,7 +30,7 @@ PTX = """.version 8.0
     setp.lt.u32 %q, %n, 7;
     @%q add.u32 %n, %n, 1;
     st.global.u32 [%p], %n;
-    bar.sync 0;
+    bar.sync 1;
     ret;
 }
 """
@@ -94,4 +94,4 @@ def test_it_prints_machine_code(
     assert "  line 13: add.u64 %p, %p, %o\n" in printed
     assert "= paddq v" in printed  # the addition of line 13
     assert ("  all " in printed) == is_disassembled
-    assert "block 1: NumPy\n  line 18: bar.sync 0\n" in printed
+    assert "block 1: NumPy\n  line 18: bar.sync 1\n" in printed

@@ -11,7 +11,7 @@ import pytest
 
 from cudapy.simulator.engine import Fault, coverage, settings
 from cudapy.simulator.engine.jit import processor
-from cudapy.simulator.engine.jit.run import MachineRuns
+from cudapy.simulator.engine.jit.back_end import MachineRuns
 from cudapy.simulator.engine.run.spaces import Spaces
 
 from .machine import Machine

@@ -10,7 +10,7 @@ import pytest
 from cudapy.simulator.engine import settings
 from cudapy.simulator.engine.fault import Fault
 from cudapy.simulator.engine.jit import processor
-from cudapy.simulator.engine.jit.run import MachineRuns
+from cudapy.simulator.engine.jit.back_end import MachineRuns
 from cudapy.simulator.engine.module import Module
 from cudapy.simulator.engine.run.spaces import Spaces
 

@@ -104,7 +104,7 @@ red.shared.min.u32 [own+4], %v;
 red.shared.max.s32 [own+8], %v;
 bar.sync 0;
 ld.shared.u32 %n, [own];
-red.global.or.b32 [%o+96], %n;
+red.global.or.b32 [%o+128], %n;
 """,
     ".shared .align 4 .b8 own[12];",
 )
@@ -115,7 +115,7 @@ def test_results_are_those_of_one(helped: Any) -> None:
     for count in (1, 2, 4):
         counts, machine = helped(count), Machine()
         data = machine.array(np.arange(64 * 256, dtype=np.uint32))
-        sums = machine.array(np.full(32, 1 << 30, np.uint32))
+        sums = machine.array(np.full(40, 1 << 30, np.uint32))
         machine.run(Module(MIXED, machine.memory), "k", 64, 256, data, sums)
         assert max(counts, default=1) == count
         results.append((data.get().tobytes(), sums.get().tobytes()))
@@ -339,7 +339,7 @@ def test_coverage_counts_all_threads(helped: Any) -> None:
     for count in (1, 4):
         helped(count)
         machine = Machine()
-        data, sums = machine.zeros(64 * 64, np.uint32), machine.zeros(32, np.uint32)
+        data, sums = machine.zeros(64 * 64, np.uint32), machine.zeros(40, np.uint32)
         module = Module(MIXED, machine.memory)
         chosen = settings.Settings(machine_code="always", workers=count, coverage=True)
         machine.run(module, "k", 64, 64, data, sums, settings=chosen)

@@ -34,7 +34,9 @@ _WORKSPACE = 4096
 _LOOK = 64
 """Bytes of memory for each thread that are looked at before it runs: none may be undefined any more."""
 _MORE = 8
-"""So many times as many threads run side by side where a back end needs no arrays for what they compute."""
+"""So many times as many threads run side by side where a back end needs few arrays for what they compute."""
+_FASTER, _MOST = 4, 1 << 24
+"""How many times as many do after a batch that needed none, up to so many."""
 
 
 def launch(
@@ -145,6 +147,7 @@ class _Grid:
         self._blocks = run.grid[0] * run.grid[1] * run.grid[2] if run.threads else 0
         self._cooperative = cooperative
         self._first = 0
+        self._times = 1
         if run.back_end is not None and checks.UNDEFINED in run.checks:
             run.device.memory.look_for_undefined(_LOOK * self._blocks * run.threads)
         if cooperative:
@@ -159,9 +162,11 @@ class _Grid:
 
     def run_batch(self) -> None:
         """Raises Fault."""
-        at_once = self._blocks if self._cooperative else _blocks_at_once(self.run)
+        at_once = self._blocks if self._cooperative else _blocks_at_once(self.run, self._times)
         count = min(at_once, self._blocks - self._first)
-        Scheduler(Batch(self.run, self._first, count)).run()
+        batch = Batch(self.run, self._first, count)
+        Scheduler(batch).run()
+        self._times = 1 if batch.threads.has_arrays else self._times * _FASTER
         self.run.counters.batches += 1
         self._first += count
         self._progress.done(self._first)
@@ -218,12 +223,12 @@ def _launched(child: ChildGrid, parent: Launch) -> Launch:
     return run
 
 
-def _blocks_at_once(run: Launch) -> int:
+def _blocks_at_once(run: Launch, times: int) -> int:
     shared = run.shared_size
     threads = run.settings.batch
     code = run.kernel.compiled.code if run.back_end else None
     if code is not None and code.runs_all:
-        threads *= _MORE
+        threads = min(threads * _MORE * times, _MOST)
     count = max(threads // run.threads, 1)
     if shared:
         count = max(min(count, _SHARED_LIMIT // shared), 1)

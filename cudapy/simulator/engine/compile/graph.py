@@ -70,6 +70,8 @@ class Block:
     """Whether a back end besides NumPy supports all of it."""
     gathers: bool = False
     """Whether it begins with a warp operation."""
+    meets: bool = False
+    """Whether it is nothing but a barrier of all threads of a block that this back end supports."""
     is_entry: bool = False
     """Whether that back end may take over from here."""
     yields: bool = False
@@ -112,7 +114,7 @@ def split_basic_blocks(
     for place, step in enumerate(steps):
         if step.match.rule.ends_block:
             leaders.add(place + 1)
-        if step.match.rule.convergence_mask:
+        if step.match.rule.convergence_mask or (fast[place] and _meets(step)):
             leaders.add(place)
         if is_alone(step):
             leaders.update((place, place + 1))
@@ -130,6 +132,7 @@ def split_basic_blocks(
         block.is_idle = all(_is_idle(step) for step in block.steps)
         block.is_fast = all(fast[start:end])
         block.gathers = bool(block.steps[0].match.rule.convergence_mask)
+        block.meets = block.is_fast and _meets(block.steps[0])
     blocks.append(Block(len(blocks), [], "return", line=function.line))
     for block in blocks[:-1]:
         last = block.steps[-1].instruction
@@ -146,6 +149,10 @@ def split_basic_blocks(
                 raise PTXError(f"line {last.line}: {last.text}: no such label")
             block.targets = [numbers[labels[name]] for name in names]
     return blocks
+
+
+def _meets(step: Step) -> bool:
+    return step.match.rule.ends_block and step.instruction.name in ("bar", "barrier")
 
 
 def _fast_stretches(fast: list[bool]) -> Iterator[int]:

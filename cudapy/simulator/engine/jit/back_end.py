@@ -7,13 +7,21 @@ from typing import TYPE_CHECKING
 from ..checks import COVERAGE
 from . import processor, supported
 from .accesses import CHECKS
+from .block_run import BlockRun
 from .function import MachineCode
-from .run import MachineRuns
+from .lane_run import LaneRun
+from .layout import LANES
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..aliases import I64, Lanes
     from ..compile.function import FunctionCompiler
     from ..compile.graph import Block, Step
     from ..run.batch import Batch
+    from ..run.frame import Frame
+    from .region import Region
+    from .run import Run
 
 
 class AVX2:
@@ -41,3 +49,56 @@ class AVX2:
     def runner(self, batch: Batch) -> MachineRuns:
         """What runs regions for a batch."""
         return MachineRuns(batch)
+
+
+_AT_REST = 4
+"""Memories of a region that are kept for batches to come."""
+
+
+class MachineRuns:
+    """The regions of a batch's functions, with memory to run in."""
+
+    def __init__(self, batch: Batch) -> None:
+        self._batch = batch
+        self._runs: dict[tuple[Region, int], Run] = {}
+
+    def run(
+        self, region: Region, frame: Frame, lanes: Lanes, entry: int, look: Callable[[int, Lanes], None]
+    ) -> tuple[I64 | int, bool, bool]:
+        """Run lanes from a block on until they have left the region, or for a while. Returns the block that
+        each or all are at, whether all have left it, and whether they did anything that others may wait for.
+
+        look: what is called now and then, with the block at hand, to let others run. Raises Fault.
+        """
+        memories, batch = 0, self._batch
+        if region.is_whole and region not in batch.launch.by_lanes and self._are_blocks(lanes):
+            memories = BlockRun.memories(region, batch.threads.per_block // LANES)
+        run = self._runs.get((region, memories))
+        if run is None:
+            try:
+                run = region.at_rest[memories].pop()  # by one thread alone
+            except IndexError:
+                run = BlockRun(region, memories) if memories else LaneRun(region)
+            self._runs[region, memories] = run
+            run.begin(batch)
+        blocks, have_left = run.run(frame, lanes, entry, look)
+        return blocks, have_left, run.has_effects
+
+    def end(self) -> None:
+        """All threads of the batch have exited: others may have the memory."""
+        for (region, memories), run in self._runs.items():
+            run.end()
+            if len(region.at_rest[memories]) < _AT_REST:
+                region.at_rest[memories].append(run)
+        self._runs.clear()
+
+    def _are_blocks(self, lanes: Lanes) -> bool:
+        """Whether lanes are all those of some blocks, and chunks of them are warps."""
+        per_block = self._batch.threads.per_block
+        if per_block % LANES or lanes is None:
+            return per_block % LANES == 0
+        if len(lanes) % per_block:
+            return False
+        rows = lanes.reshape(-1, per_block)
+        firsts = rows[:, 0]
+        return bool(((firsts % per_block == 0) & (rows[:, -1] - firsts == per_block - 1)).all())

@@ -89,7 +89,7 @@ def given_by(function: FunctionCompiler, step: Step) -> Iterator[tuple[str, str,
         target, source = instruction.operands
         if isinstance(source, Special) and source.name.startswith(FIXED) and _has_size(function, target, 4):
             assert isinstance(target, Register)
-            yield target.name, f"L.special.read({source.name!r})", WORD
+            yield target.name, f"L.special.parts({source.name!r})", WORD
     elif rule.effect == "load":
         access = rule.description(instruction, step.match.groups)
         if access.is_of_parameter and access.kind.size in (4, 8):

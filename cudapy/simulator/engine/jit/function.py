@@ -33,7 +33,9 @@ class MachineCode:
         numbers = {block.index for block in blocks if block.is_fast}
         after = {number: set(blocks[number].successors()) & numbers for number in numbers}
         self.entries = frozenset(
-            number for number in numbers if not blocks[number].gathers and self._is_worth_it(number, after)
+            number
+            for number in numbers
+            if not (blocks[number].gathers or blocks[number].meets) and self._is_worth_it(number, after)
         )
         self._numbers = sorted(numbers)
         self._enough = _MAKING * sum(len(blocks[number].steps) for number in numbers)
@@ -45,7 +47,7 @@ class MachineCode:
     @property
     def runs_all(self) -> bool:
         """Whether next to nothing of the function runs on NumPy from now on."""
-        return self._covers_all and self._is_warm
+        return self._covers_all and (self._is_warm or bool(self._regions))
 
     @property
     def _is_warm(self) -> bool:

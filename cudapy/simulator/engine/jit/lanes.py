@@ -293,7 +293,7 @@ class Lanes(Operands[Value]):
         wide = name in ("%gridid", "%current_graph_exec")
         if name == "%is_explicit_cluster" or (kind.size == 8 and not wide):
             raise Unsupported
-        value = self.at(self.context.input(f"L.special.read({name!r})", LONG if wide else WORD), wide)
+        value = self.at(self.context.input(f"L.special.parts({name!r})", LONG if wide else WORD), wide)
         return self.low_words(value) if wide and kind.size == 4 else value
 
     def address_of(self, expression: str) -> Value:

@@ -57,6 +57,22 @@ SHARED_SIZE, LOCAL_SIZE = next(_fields), next(_fields)
 """The bytes of a block's shared memory, of a thread's local memory."""
 STARTS, ENDS, ALLOCATIONS = next(_fields), next(_fields), next(_fields)
 """Arrays of the first and of the end addresses of allocations, sorted, and how many there are."""
+WARP, WARPS, BLOCK, BLOCK_DUE = (next(_fields) for _ in range(4))
+"""Where chunks are the warps of whole blocks: which one of its block the chunk at hand is, how many there
+are, its block, and whether the inputs that blocks have are to be copied.
+"""
+BLOCK_INS, BLOCK_IN_COUNT = next(_fields), next(_fields)
+"""A table of these inputs."""
+RING, LEADER, CURRENT, LEFT_IN_RING = (next(_fields) for _ in range(4))
+"""Of the memories in which the warps of a block run: the address of the next one, and of the first; which has
+the address of the one that came back last, and how many warps have not ended.
+"""
+STATE = next(_fields)
+"""Of a warp of a ring: one of `NOT_BEGUN` and what follows there."""
+AFTER, BARRIER_AT = next(_fields), next(_fields)
+"""Where a warp that waits at a barrier goes on, and the number in PLACE of the barrier."""
+MARK, PHASE_TURN = next(_fields), next(_fields)
+"""BUDGET when the first warp went on last, and how much it may take until others are to run."""
 CHUNK_ORDERS, SHADOWS, SHARED_SHADOW, STRONG = (next(_fields) for _ in range(4))
 """For the check for races: what orders each chunk, 0 if that takes more; descriptions of the shadows of
 allocations, and of shared memory; a byte for each site, 1 for strong accesses of the scope of all threads.
@@ -69,7 +85,7 @@ allocations; 0: there is none.
 OUT_NOW = next(_fields)
 """How many entries of OUTS the chunk at hand copies."""
 
-ROUTINES = 288
+ROUTINES = next(_fields)
 """The addresses of the routines that all code shares."""
 (
     LEAVE,  # go back to Python, with what is in eax
@@ -77,6 +93,9 @@ ROUTINES = 288
     GO_ON,  # active lanes go to block eax
     DIVERGE,  # they go to block eax where CONDITION holds, else to edx
     EXIT,  # they leave the region by exit eax
+    FINISH,  # all lanes of the chunk have left
+    BARRIER,  # they wait at the barrier eax of their block, and go on at rdx
+    GIVE_UP,  # lanes are at block eax, and NumPy is to go on with the chunk
     SETTLE,  # see `Vectors.settled`; MOVED: the result, a, b, c
     CHECK_GLOBAL,  # whether ADDRESS can be accessed: r8 bytes, rdx: what was found before. eax is 0 if so
     CHECK_SHARED,
@@ -85,7 +104,7 @@ ROUTINES = 288
     LOAD,  # and for 2, 4 and 8 bytes: from ADDRESS + r8 to the array at rdi
     STORE,  # the same, from the array at rdi
     RACE_READ,  # and writes, atomics and reads of what nothing writes: see `races`
-) = (*range(11), 14, 18)
+) = (*range(14), 17, 21)
 SWITCH = RACE_READ + 4
 """Active lanes go to the blocks that CONDITION chooses of those at rdi; the last one has number edx."""
 ROUTINE_COUNT = SWITCH + 1
@@ -94,7 +113,7 @@ FOUND = 32
 """Bytes of what an access of global memory remembers: the address and size of an allocation, what describes
 its shadow for races, and how far behind it its shadow for undefined bytes lies.
 """
-PLACE = 512
+PLACE = 640
 """The block of each lane; another number for those that have left, `NOWHERE` for those that are not there."""
 LAST_PLACE = PLACE + NARROW
 """What it is at first in the last chunk."""
@@ -136,18 +155,21 @@ LEFT = 1 << 16
 """Added to the number of an exit in PLACE."""
 NOWHERE = 0xFFFFFFFF
 
-COPY = 32
-"""source or target, bytes from chunk to chunk, offset of the location, kind: 8 bytes each."""
-AS_IT_IS, AS_WIDE, AS_BOOL, AS_HALF, AS_BYTE = range(5)
-"""Kinds of copies: 4 bytes a lane, 8, a bool, 2, 1."""
+COPY = 40
+"""source or target, bytes from one to the next, offset of the location, kind, and the field with the number
+of the one at hand, such as CHUNK: 8 bytes each.
+"""
+AS_IT_IS, AS_WIDE, ALIKE, ALIKE_WIDE, AS_BOOL, AS_HALF, AS_BYTE = range(7)
+"""Kinds of copies: 4 bytes a lane, 8, 4 or 8 for all lanes, a bool, 2, 1."""
+NOT_BEGUN, RUNNING, WAITING, FINISHED = range(4)
 
 CHUNK_BLOCKS = 40_000
 """Blocks of 32 lanes that a chunk runs before its lanes go on elsewhere: others may be what they wait for. So
 where lanes leave a region depends on nothing but what they do.
 """
 DONE, PAUSED, BETWEEN, ACCESSES = range(4)
-"""Why the code came back: all chunks are done; this one ran for long; others are to run before the next one;
-or an access is to be made for it.
+"""Why the code came back: all chunks are done; NumPy is to go on with this one; others are to run before the
+next one; or an access is to be made for it.
 """
 
 UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
@@ -172,16 +194,14 @@ def image(size: int) -> U8:
 
 
 class RegionMemory:
-    """What the code of a region runs in: one for each thread."""
+    """What the code of a region runs in: one for each thread of this process, or for each warp of the block
+    that it runs.
+    """
 
-    def __init__(self, image: U8) -> None:
-        unaligned = np.empty(len(image) + _ALIGN, np.uint8)
-        address: int = unaligned.__array_interface__["data"][0]
-        start = -address % _ALIGN
-        self.bytes = unaligned[start : start + len(image)]
-        self.bytes[:] = image
-        self.address = address + start
-        self.fields = self.bytes[:PLACE].view(np.int64)
+    def __init__(self, memory: U8) -> None:
+        self.bytes = memory
+        self.address: int = memory.__array_interface__["data"][0]
+        self.fields = memory[:PLACE].view(np.int64)
         self._numbers = self.fields.data  # which is faster for one of them
 
     def get(self, field: int) -> int:
@@ -212,3 +232,24 @@ class RegionMemory:
         """A copy of the first lanes of a location, as registers are kept in frames."""
         bits = self.array(location, dtype.itemsize)[:count]
         return bits != 0 if dtype.kind == "b" else bits.astype(UNSIGNED[dtype.itemsize]).view(dtype)
+
+
+def ring(images: list[U8]) -> list[RegionMemory]:
+    """Memories beside each other, with one image in each."""
+    size, count = len(images[0]), len(images)
+    unaligned = np.empty(size * count + _ALIGN, np.uint8)
+    start = -unaligned.__array_interface__["data"][0] % _ALIGN
+    rows = unaligned[start : start + size * count].reshape(count, size)
+    memories = [RegionMemory(row) for row in rows]
+    fill_ring(memories, images)
+    return memories
+
+
+def fill_ring(memories: list[RegionMemory], images: list[U8]) -> None:
+    """Put images into memories beside each other."""
+    following = [*memories[1:], memories[0]]
+    for one, next_, image in zip(memories, following, images, strict=True):
+        one.bytes[:] = image
+        one.set(RING, next_.address)
+        one.set(LEADER, memories[0].address)
+        one.set(CURRENT, memories[0].address)

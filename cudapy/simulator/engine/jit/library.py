@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..assembler.x86_64 import (
     GENERAL,
@@ -47,11 +47,35 @@ _PARTS = range(4)
 _WIDE_PARTS = range(8)
 
 
+class Starts(NamedTuple):
+    """Where the code begins: with the next chunk of any lanes, the next warp of whole blocks, one after the
+    other, or the next block, all warps of which run by turns; and where another warp of that begins.
+    """
+
+    chunk: int
+    warp: int
+    block: int
+    in_ring: int
+
+
+class Routines(NamedTuple):
+    """Addresses."""
+
+    enter: int
+    starts: Starts
+    table: list[int]
+    """Of those that regions know, by their numbers in `layout`."""
+    exit_whole: int
+    finish_warp: int
+    finish_in_ring: int
+    """What EXIT and FINISH are for the warps of whole blocks: one after the other, or by turns."""
+
+
 @functools.cache
-def routines() -> tuple[int, int, list[int]]:
-    """The addresses of the entry, of what starts with the first chunk, and of all routines."""
+def routines() -> Routines:
+    """Where they are."""
     out = Assembler()
-    names = ["leave", "schedule", "go_on", "diverge", "exit", "settle"]
+    names = ["leave", "schedule", "go_on", "diverge", "exit", "finish_chunk", "barrier", "give_up", "settle"]
     names += ["check_global", "check_shared", "check_local", "check_generic"]
     with out.routine("enter", takes=(RDI,)):
         out.push(RBX)
@@ -59,6 +83,8 @@ def routines() -> tuple[int, int, list[int]]:
         out.word("mov", RBX, RDI)
         out.jump_to(At(RBX, layout.RESUME))
     _chunks(out)
+    _warps(out)
+    _rings(out)
     _schedule(out)
     _settle(out)
     _rows(out)
@@ -81,8 +107,13 @@ def routines() -> tuple[int, int, list[int]]:
     races.write_routines(out)
     names += [*races.ROUTINES.values(), "switch"]
     start = place_code(out.finish())
-    enter, first, *others = (start + out.labels[name] for name in ("enter", "next_chunk", *names))
-    return enter, first, others
+
+    def at(name: str) -> int:
+        return start + out.labels[name]
+
+    starts = Starts(at("next_chunk"), at("next_warp"), at("next_block"), at("begin_in_ring"))
+    table = [at(name) for name in names]
+    return Routines(at("enter"), starts, table, at("exit_whole"), at("finish_warp"), at("finish_in_ring"))
 
 
 def routine(number: int) -> At:
@@ -90,25 +121,38 @@ def routine(number: int) -> At:
     return At(RBX, layout.ROUTINES + 8 * number)
 
 
+def _take_time(out: Assembler, leader: Register) -> None:
+    """Take the blocks that a chunk has run from the turn of `leader`: rdx is what is left of it."""
+    out.word("mov", RDX, At(RBX, layout.BUDGET))  # less what it was at first: blocks that have run
+    out.number("sub", RDX, layout.CHUNK_BLOCKS + _CHUNK_COST)
+    out.word("add", RDX, At(leader, layout.TURN))
+    out.keep(At(leader, layout.TURN), RDX)
+    out.put(At(RBX, layout.BUDGET), layout.CHUNK_BLOCKS, wide=True)
+
+
+def _begin_or_leave(out: Assembler, begin: str) -> None:
+    """Go to `begin`, if there is another chunk, and time for it: rdx is not negative."""
+    out.word("mov", RAX, At(RBX, layout.CHUNK))
+    out.word("cmp", RAX, At(RBX, layout.END_CHUNK))
+    out.jump_if("ae", "all")
+    out.test(RDX, RDX)
+    out.jump_if("ns", begin)
+    out.load_label(RDX, begin)
+    out.keep(At(RBX, layout.RESUME), RDX)
+    out.set(RAX, layout.BETWEEN)
+    out.jump("leave")
+    out.label("all")
+    out.set(RAX, layout.DONE)
+    out.jump("leave")
+
+
 def _chunks(out: Assembler) -> None:
     with out.routine("next_chunk", clobbers=_ALL):
-        out.word("mov", RDX, At(RBX, layout.BUDGET))  # less what it was at first: blocks that have run
-        out.number("sub", RDX, layout.CHUNK_BLOCKS + _CHUNK_COST)
-        out.word("add", RDX, At(RBX, layout.TURN))
-        out.keep(At(RBX, layout.TURN), RDX)
-        out.put(At(RBX, layout.BUDGET), layout.CHUNK_BLOCKS, wide=True)
-        out.word("mov", RAX, At(RBX, layout.CHUNK))
-        out.word("cmp", RAX, At(RBX, layout.END_CHUNK))
-        out.jump_if("ae", "all")
-        out.test(RDX, RDX)
-        out.jump_if("ns", "begin_chunk")
-        out.load_label(RDX, "begin_chunk")
-        out.keep(At(RBX, layout.RESUME), RDX)
-        out.set(RAX, layout.BETWEEN)
-        out.jump("leave")
-        out.label("all")
-        out.set(RAX, layout.DONE)
-    with out.routine("leave", takes=(RAX,)):
+        _take_time(out, RBX)
+        _begin_or_leave(out, "begin_chunk")
+    with out.routine("leave", takes=(RAX,), clobbers=(RDX,)):
+        out.word("mov", RDX, At(RBX, layout.LEADER))
+        out.keep(At(RDX, layout.CURRENT), RBX)
         out.zeroupper()
         out.saves((RBX,))
         out.pop(RBX)
@@ -121,18 +165,9 @@ def _chunks(out: Assembler) -> None:
         out.word("mov", RAX, At(RBX, layout.CHUNK))
         out.word("cmp", RAX, At(RBX, layout.LAST_CHUNK))
         out.jump_if("e", "last")
-        entry, ones = YMM[:2]
-        out.unary("broadcastd", entry, At(RBX, layout.ENTRY))
-        out.vector("pcmpeqd", ones, ones, ones)
-        for part in _PARTS:
-            out.store("movups", At(RBX, layout.PLACE + 32 * part), entry)
-            out.store("movups", At(RBX, layout.MASK + 32 * part), ones)
-        out.put(At(RBX, layout.UNFINISHED), -1)
-        out.put(At(RBX, layout.ACTIVE), -1)
-        out.word("mov", RAX, At(RBX, layout.ENTRY))
-        out.word("mov", RDX, At(RBX, layout.TABLE))
-        out.jump_to(At(RDX, 0, RAX, 8))
+        out.jump("enter_whole")
         out.label("last")
+        entry = YMM[0]
         out.set(RDX, 0)
         for part in _PARTS:  # NOWHERE has its sign set
             out.unary("movups", entry, At(RBX, layout.LAST_PLACE + 32 * part))
@@ -157,16 +192,131 @@ def _chunks(out: Assembler) -> None:
         out.keep(At(RBX, layout.CHUNK), RAX)
         out.jump("next_chunk")
 
+    with out.routine("enter_whole", clobbers=_ALL):
+        entry, ones = YMM[:2]
+        out.unary("broadcastd", entry, At(RBX, layout.ENTRY))
+        out.vector("pcmpeqd", ones, ones, ones)
+        for part in _PARTS:
+            out.store("movups", At(RBX, layout.PLACE + 32 * part), entry)
+            out.store("movups", At(RBX, layout.MASK + 32 * part), ones)
+        out.put(At(RBX, layout.UNFINISHED), -1)
+        out.put(At(RBX, layout.ACTIVE), -1)
+        out.word("mov", RAX, At(RBX, layout.ENTRY))
+        out.word("mov", RDX, At(RBX, layout.TABLE))
+        out.jump_to(At(RDX, 0, RAX, 8))
+
+
+def _warps(out: Assembler) -> None:
+    """Warps of whole blocks, one after the other."""
+    with out.routine("next_warp", clobbers=_ALL):
+        _take_time(out, RBX)
+        _begin_or_leave(out, "begin_warp")
+
+    with out.routine("begin_warp", clobbers=_ALL):
+        out.number("cmp", At(RBX, layout.BLOCK_DUE), 0, wide=False)
+        out.jump_if("e", "has_block")
+        out.put(At(RBX, layout.BLOCK_DUE), 0)
+        with out.scope():
+            _copies(out, layout.BLOCK_INS, layout.BLOCK_IN_COUNT, inward=True)
+        out.label("has_block")
+        _copies(out, layout.INS, layout.IN_COUNT, inward=True)
+        out.jump("enter_whole")
+
+    with out.routine("finish_warp", clobbers=_ALL):
+        out.number("add", At(RBX, layout.CHUNK), 1)
+        out.word("mov", RAX, At(RBX, layout.WARP))
+        out.number("add", RAX, 1)
+        out.word("cmp", RAX, At(RBX, layout.WARPS))
+        out.jump_if("b", "same_block")
+        out.set(RAX, 0)
+        out.put(At(RBX, layout.BLOCK_DUE), 1)
+        out.number("add", At(RBX, layout.BLOCK), 1)
+        out.label("same_block")
+        out.keep(At(RBX, layout.WARP), RAX)
+        out.jump("next_warp")
+
+
+def _rings(out: Assembler) -> None:
+    """The warps of a block by turns, each in a memory of its own, up to its end or to the next barrier: when
+    the first one has its turn again, all that have not ended wait there.
+    """
+    with out.routine("next_block", clobbers=_ALL):
+        out.word("mov", RDX, At(RBX, layout.TURN))
+        _begin_or_leave(out, "begin_block")
+
+    with out.routine("begin_block", clobbers=_ALL):
+        out.word("mov", RAX, At(RBX, layout.WARPS))
+        out.keep(At(RBX, layout.LEFT_IN_RING), RAX)
+        out.jump("begin_in_ring")
+
+    with out.routine("begin_in_ring", clobbers=_ALL):
+        out.put(At(RBX, layout.STATE), layout.RUNNING)
+        out.put(At(RBX, layout.MARK), layout.CHUNK_BLOCKS, wide=True)
+        with out.scope():
+            _copies(out, layout.BLOCK_INS, layout.BLOCK_IN_COUNT, inward=True)
+        _copies(out, layout.INS, layout.IN_COUNT, inward=True)
+        out.jump("enter_whole")
+
+    with out.routine("barrier", takes=(RAX, RDX), clobbers=(RAX, RDX, RBX)):
+        out.keep(At(RBX, layout.BARRIER_AT), RAX)
+        out.keep(At(RBX, layout.AFTER), RDX)
+        out.put(At(RBX, layout.STATE), layout.WAITING)
+        out.load_label(RDX, "wake")
+        out.keep(At(RBX, layout.RESUME), RDX)
+        out.word("mov", RBX, At(RBX, layout.RING))
+        out.jump_to(At(RBX, layout.RESUME))
+
+    with out.routine("wake", clobbers=(RAX, RDX)):
+        out.word("cmp", RBX, At(RBX, layout.LEADER))
+        out.jump_if("ne", "awake")
+        out.word("mov", RDX, At(RBX, layout.MARK))
+        out.word("sub", RDX, At(RBX, layout.BUDGET))
+        out.word("cmp", RDX, At(RBX, layout.PHASE_TURN))
+        out.jump_if("le", "awake")
+        out.word("mov", RDX, At(RBX, layout.BUDGET))
+        out.keep(At(RBX, layout.MARK), RDX)
+        out.set(RAX, layout.BETWEEN)
+        out.jump("leave")
+        out.label("awake")
+        out.put(At(RBX, layout.STATE), layout.RUNNING)
+        out.jump_to(At(RBX, layout.AFTER))
+
+    with out.routine("finish_in_ring", clobbers=(*_ALL, RBX)):
+        out.put(At(RBX, layout.STATE), layout.FINISHED)
+        out.load_label(RDX, "skip")
+        out.keep(At(RBX, layout.RESUME), RDX)
+        out.word("mov", RCX, At(RBX, layout.LEADER))
+        _take_time(out, RCX)
+        out.word("mov", RAX, At(RBX, layout.WARPS))
+        out.add_to(At(RBX, layout.CHUNK), RAX)
+        out.number("add", At(RBX, layout.BLOCK), 1)
+        out.number("sub", At(RCX, layout.LEFT_IN_RING), 1)
+        out.jump_if("nz", "skip")
+        out.load_label(RDX, "begin_in_ring")
+        out.label("each")
+        out.word("mov", RBX, At(RBX, layout.RING))
+        out.put(At(RBX, layout.STATE), layout.NOT_BEGUN)
+        out.keep(At(RBX, layout.RESUME), RDX)
+        out.number("sub", RAX, 1)
+        out.jump_if("nz", "each")
+        out.word("mov", RBX, RCX)
+        out.jump("next_block")
+
+    with out.routine("skip", clobbers=(RBX,)):
+        out.word("mov", RBX, At(RBX, layout.RING))
+        out.jump_to(At(RBX, layout.RESUME))
+
 
 def _copies(out: Assembler, table: int, count: int, inward: bool) -> None:
     """Copy between arrays and locations. rsi: an entry of the table, rdx: memory, rdi: a location."""
-    kinds = range(5)
+    kinds = range(7)
     out.word("mov", RSI, At(RBX, table))
     out.word("mov", RCX, At(RBX, count))
     out.label("each")
     out.test(RCX, RCX)
     out.jump_if("z", "copied")
-    out.word("mov", RDX, At(RBX, layout.CHUNK))
+    out.word("mov", RDX, At(RSI, 32))
+    out.word("mov", RDX, At(RBX, 0, RDX, 1))
     out.multiply(RDX, At(RSI, 8))
     out.word("add", RDX, At(RSI, 0))
     out.lea(RDI, At(RBX, 0))
@@ -196,6 +346,13 @@ def _copy(out: Assembler, kind: int, inward: bool) -> None:
         for part in parts:
             out.store("movups", At(target, 32 * part), YMM[part])
         return
+    if kind in (layout.ALIKE, layout.ALIKE_WIDE):
+        if inward:
+            is_wide = kind == layout.ALIKE_WIDE
+            out.unary("broadcastq" if is_wide else "broadcastd", YMM[0], At(RDX, 0))
+            for part in _WIDE_PARTS if is_wide else _PARTS:
+                out.store("movups", At(RDI, 32 * part), YMM[0])
+        return
     size = 2 if kind == layout.AS_HALF else 1
     if inward:
         value, zero = YMM[0], YMM[2]
@@ -223,6 +380,10 @@ def _schedule(out: Assembler) -> None:
         out.keep(At(RBX, layout.RESUME), RDX)
         out.set(RAX, layout.PAUSED)
         out.jump("leave")
+
+    with out.routine("give_up", takes=(RAX,), clobbers=_ALL):
+        _move_lanes(out)
+        out.jump("pause")
 
     with out.routine("go_on", takes=(RAX,), clobbers=_ALL):
         _move_lanes(out)
@@ -255,6 +416,12 @@ def _schedule(out: Assembler) -> None:
         out.jump_if("nz", "lane")
         out.jump("schedule")
 
+    with out.routine("exit_whole", takes=(RAX,), clobbers=_ALL):
+        out.fetch(RCX, At(RBX, layout.ACTIVE), 4)
+        out.word("cmp", RCX, At(RBX, layout.UNFINISHED), wide=False)
+        out.jump_if("ne", "exit")
+        out.jump_to(routine(layout.FINISH))
+
     with out.routine("exit", takes=(RAX,), clobbers=_ALL):
         _move_lanes(out)
         out.fetch(RAX, At(RBX, layout.ACTIVE), 4)
@@ -265,7 +432,9 @@ def _schedule(out: Assembler) -> None:
     with out.routine("schedule", clobbers=_ALL):
         out.fetch(RAX, At(RBX, layout.UNFINISHED), 4)
         out.test(RAX, RAX, wide=False)
-        out.jump_if("z", "finish_chunk")
+        out.jump_if("nz", "unfinished")
+        out.jump_to(routine(layout.FINISH))
+        out.label("unfinished")
         out.number("sub", At(RBX, layout.BUDGET), 1)
         out.jump_if("s", "pause")
         places, (least, other) = YMM[:4], YMM[4:6]
@@ -476,7 +645,17 @@ def _check_global(out: Assembler) -> None:
         out.shift_word("shl", low, races.SHADOW.bit_length() - 1)
         out.word("add", low, At(RBX, layout.SHADOWS))
         out.keep(At(RDX, layout.FOUND_SHADOW), low)
-        out.jump("again")
+        out.word("mov", R11, RDX)
+        out.word("sub", R11, RBX)
+        out.word("mov", R10, At(RBX, layout.RING))
+        out.label("tell")  # the other warps of the block
+        out.word("cmp", R10, RBX)
+        out.jump_if("e", "again")
+        for offset in (0, 8):
+            out.word("mov", RAX, At(RDX, offset))
+            out.keep(At(R10, offset, R11, 1), RAX)
+        out.word("mov", R10, At(R10, layout.RING))
+        out.jump("tell")
         out.label("found")
         out.ret()
 

@@ -80,7 +80,7 @@ class Inputs(NamedTuple):
     """The location and type of each."""
 
 
-_SHAPE = tuple(f"L.special.read('{name}" for name in FIXED)
+_SHAPE = tuple(f"L.special.parts('{name}" for name in FIXED)
 _GROUPS: tuple[tuple[str, ...], ...] = (_SHAPE, ("L.parameter(",), ("",))
 """How the expressions of inputs begin."""
 
@@ -137,8 +137,8 @@ class Region:
         self._spills: list[int] = []
         self._pointers: list[int] = []
         self._end = layout.END
-        self._gates = {number for number in numbers if blocks[number].gathers}
-        """The blocks before which lanes may leave it: warp operations, and loads of undefined bytes."""
+        self._gates = {number for number in numbers if blocks[number].gathers or blocks[number].meets}
+        """The blocks before which lanes may leave: warp operations, barriers, loads of undefined bytes."""
         self._left_before: dict[int, str] = {}
         self._crossing: set[str] = set().union(*(block.live_in for block in blocks))
         self._given = self._find_given()
@@ -177,6 +177,13 @@ class Region:
         """Bytes of its least access to shared memory."""
         self.uses = {one.step.space for one in self.left_to_python}
         """The spaces that it accesses."""
+        ends = [number for number in self.exits if number not in self._left_before]
+        self.end = self.exits.index(ends[0]) | layout.LEFT if ends else 0
+        """What PLACE is for lanes that have ended."""
+        is_closed = bool(ends) and all(_only_ends(blocks[number]) for number in ends)
+        self.is_whole = is_closed and function.text.is_entry and checks == {BOUNDS}
+        """Whether whole blocks can run in it, each to its end, with the barriers that `has_barriers`."""
+        self.has_barriers = any(blocks[number].meets for number in numbers)
         ordered = any(one.step.keeps_order for one in self.left_to_python)
         self.keeps_order = ordered or not checks <= {BOUNDS, COVERAGE}
         """Whether chunks have to run one after the other for the same results."""
@@ -184,8 +191,8 @@ class Region:
         """How long chunks take, by the block where they enter."""
         self.inputs = _grouped(self._inputs)
         """What does not change in a batch: what its shape says, the kernel's parameters, and all else."""
-        self.at_rest: list[Any] = []
-        """What has run it in a batch, and can in the next one."""
+        self.at_rest: collections.defaultdict[int, list[Any]] = collections.defaultdict(list)
+        """What has run it in a batch, and can in the next one, by the number of its memories."""
         self._changes = set().union(*self._written.values())
         self._entries: dict[int, tuple[list[Carried], list[Carried], list[Carried]]] = {}
         self._written_from: dict[int, set[str]] = {}
@@ -290,6 +297,12 @@ class Region:
     def _go_before(self, out: Assembler, number: int, label: str) -> None:
         begin = len(out)
         out.label(label)
+        out.number("cmp", At(RBX, layout.WARPS), 0, wide=False)
+        alone = out.new_label()
+        out.jump_if("e", alone)
+        out.set(RAX, self._places[number])
+        out.jump_to(routine(layout.GIVE_UP))
+        out.label(alone)
         if number in self.counts and not self._blocks[number].gathers:  # it is to be counted where it runs
             out.fetch(RCX, At(RBX, layout.ACTIVE), 4)
             out.count_bits(RCX, RCX)
@@ -395,6 +408,11 @@ class Region:
         return offset
 
 
+def _only_ends(block: Block) -> bool:
+    """Whether threads that come to a block of a kernel end there."""
+    return block.is_certain and all(step.instruction.name in ("ret", "exit") for step in block.steps)
+
+
 def _needed(step: Step) -> set[str]:
     """The registers that an instruction reads; where its guard is false its target stays what it was."""
     instruction, rule = step.instruction, step.match.rule
@@ -438,6 +456,9 @@ class _Writer:
     def write(self) -> None:
         block, out = self._block, self.out
         out.label(f"block {block.index}")
+        if block.meets:
+            self._write_barrier()
+            return
         if block.gathers:
             alone = self._region.leave_before(block.index)
             out.number("cmp", At(RBX, layout.ACTIVE), -1, wide=False)
@@ -467,6 +488,29 @@ class _Writer:
         self._region.covers(block.index, self._read, self._written)
         is_conditional = ends is not None and ends.instruction.guard is not None and block.end != "switch"
         self._end(is_conditional)
+        self._end_part()
+
+    def _write_barrier(self) -> None:
+        """Where chunks are warps of whole blocks, and all lanes of one come, other warps have their turn."""
+        block, out, region = self._block, self.out, self._region
+        self._instructions.append(block.steps[0].instruction)
+        alone, after = region.leave_before(block.index), out.new_label()
+        if COVERAGE in self.checks:  # which `_go_before` takes back
+            out.fetch(RAX, At(RBX, layout.ACTIVE), 4)
+            out.count_bits(RAX, RAX)
+            out.add_to(At(RBX, region.counts_of(block.index)), RAX)
+        out.number("cmp", At(RBX, layout.WARPS), 0, wide=False)
+        out.jump_if("e", alone)
+        out.fetch(RAX, At(RBX, layout.ACTIVE), 4)
+        out.word("cmp", RAX, At(RBX, layout.UNFINISHED), wide=False)
+        out.jump_if("ne", alone)
+        out.put(At(RBX, layout.EFFECTS), 1)
+        out.set(RAX, region.place(block.index))
+        out.load_label(RDX, after)
+        out.jump_to(routine(layout.BARRIER))
+        out.label(after)
+        region.covers(block.index, set(), set())
+        self._direct(block.index + 1)
         self._end_part()
 
     def _lower(self, places: Iterable[int]) -> None:

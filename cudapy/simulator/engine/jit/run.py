@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import time
 from collections import deque
 from functools import partial
@@ -10,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .. import coverage
 from ..access import READ, WRITE, put
 from ..checks import BOUNDS, UNDEFINED
 from . import layout
@@ -24,10 +22,11 @@ if TYPE_CHECKING:
 
     from ..aliases import I64, U32, Array, Lanes
     from ..memory import Snapshot
+    from ..ptx.types import Type
     from ..run.batch import Batch
     from ..run.frame import Frame
     from .region import Carried, Region
-    from .workers import Chunks, Pace, Stuck
+    from .workers import Chunks, Pace
 
 _ACCESS_COST = 100
 """How many blocks take as long as an access that is left to Python."""
@@ -35,88 +34,48 @@ _MANY_ACCESSES = 100
 """How many accesses are left to Python before their share of a region's time is measured."""
 _FEW = 8
 """Chunks that no other thread helps with."""
-_AT_REST = 4
-"""Memories of a region that are kept for batches to come."""
 _NONE: deque[Chunks] = deque()
 _RANGES = 6
 """Of chunks, for each worker, so that they end at about the same time."""
 
 
-class MachineRuns:
-    """The regions of a batch's functions, with memory to run in."""
+class Copy(NamedTuple):
+    """What is copied between an array and a location for each chunk."""
 
-    def __init__(self, batch: Batch) -> None:
-        self._batch = batch
-        self._runs: dict[Region, _Run] = {}
-
-    def run(
-        self, region: Region, frame: Frame, lanes: Lanes, entry: int, look: Callable[[int, Lanes], None]
-    ) -> tuple[I64 | int, bool, bool]:
-        """Run lanes from a block on until they have left the region, or for a while. Returns the block that
-        each or all are at, whether all have left it, and whether they did anything that others may wait for.
-
-        look: what is called now and then, with the block at hand, to let others run. Raises Fault.
-        """
-        run = self._runs.get(region)
-        if run is None:
-            try:
-                run = region.at_rest.pop()  # by one thread alone
-            except IndexError:
-                run = _Run(region)
-            self._runs[region] = run
-            run.begin(self._batch)
-        blocks, have_left = run.run(frame, lanes, entry, look)
-        return blocks, have_left, run.has_effects
-
-    def end(self) -> None:
-        """All threads of the batch have exited: others may have the memory."""
-        for region, run in self._runs.items():
-            run.end()
-            if len(region.at_rest) < _AT_REST:
-                region.at_rest.append(run)
-        self._runs.clear()
+    array: Array
+    step: int
+    """Bytes from one to the next."""
+    location: int
+    kind: int
+    field: int = layout.CHUNK
+    """Which number they are counted by."""
 
 
-class _Plan(NamedTuple):
-    """How lanes run from a block on."""
-
-    entry: int
-    chunks: int
-    changed: list[Carried]
-    """What they may have changed; and, in `early`, what they may besides if some leave early."""
-    early: list[Carried]
-    results: list[Array]
-    """Of both."""
-    places: U32
-    """Where they leave the region."""
-    is_lasting: bool
-    """Whether it is the same when all lanes enter there again."""
-    keeps: object
-    """What has to stay while they run."""
-
-
-class _Run:
+class Run:
     """A region with memory to run in, for one batch after the other."""
 
+    worker: type[Worker] = Worker
+    """What runs chunks."""
     _batch: Batch
 
-    def __init__(self, region: Region) -> None:
+    def __init__(self, region: Region, memories: int = 1) -> None:
         self._region = region
-        memory = self._memory = RegionMemory(region.image)
-        self._workers = [Worker(region, memory)]
+        ring = layout.ring([region.image] * memories)
+        self._memory = ring[0]
+        self._workers = [self.worker(region, ring)]
         """Those that have been needed so far. The first one runs in the thread of the kernel."""
-        _, _, addresses = routines()
-        memory.set_all(layout.ROUTINES, addresses)
-        memory.set(layout.TABLE, _address(region.table))
+        for memory in ring:
+            memory.set_all(layout.ROUTINES, routines().table)
+            memory.set(layout.TABLE, address_of(region.table))
         self._snapshot: Snapshot | None = None
         self._known_snapshot = 0
         """The number of the one that the memory has, though nothing keeps it between batches."""
         self._known: list[object] = [None for _ in region.inputs]
         """What each kind of inputs, which the memory has, depends on."""
-        self._varying: list[list[tuple[Array, int]]] = [[] for _ in (*region.inputs, layout.SHARED_BASE)]
-        """Inputs that are not the same in all lanes, and their locations."""
-        self._plan: _Plan | None = None
-        """The last one, which the memory has."""
+        self._varying: list[list[Any]] = [[] for _ in (*region.inputs, layout.SHARED_BASE)]
+        """What is to be copied of inputs that are not the same in all lanes, by their kind."""
+        self._plan: Any = None
+        """How lanes ran last; the memory has that."""
         self._takes_shared = bool(region.uses & {"shared", "generic"})
         self._takes_local = bool(region.uses & {"local", "generic"})
         self._takes_global = bool(region.uses & {"global", "const", "generic"})
@@ -124,7 +83,7 @@ class _Run:
 
     def begin(self, batch: Batch) -> None:
         """Lanes of a batch are to run."""
-        self._batch, memory, region = batch, self._memory, self._region
+        self._batch, region = batch, self._region
         depends = batch.threads.shape, batch.launch.parameters, None
         for i, (inputs, known) in enumerate(zip(region.inputs, depends, strict=True)):
             if known is None or self._known[i] != known:
@@ -132,14 +91,7 @@ class _Run:
                 self._forget(i)
                 self._plan = self._plan if i else None
                 for value, (location, kind) in zip(inputs.read(batch), inputs.places, strict=True):
-                    value = value.astype(kind.code, copy=False) if value.ndim else value.astype(kind.code)
-                    self._bring(value, location, i)
-        if region.sites:
-            self._races = RaceTables(region, batch, memory.fields, memory.bytes)
-        if self._takes_shared:
-            memory.set(layout.SHARED_SIZE, batch.shared.size)
-            self._forget(-1)
-            self._bring(batch.shared.addresses(), layout.SHARED_BASE, -1)
+                    self._bring(value, location, kind, i)
 
     def end(self) -> None:
         """They have run: keep nothing of the batch."""
@@ -151,143 +103,22 @@ class _Run:
     @property
     def has_effects(self) -> bool:
         """Whether the last run did anything that other threads may wait for."""
-        return any(one.memory.get(layout.EFFECTS) for one in self._workers)
+        return any(one.has_effects for one in self._workers)
 
     def run(
         self, frame: Frame, lanes: Lanes, entry: int, look: Callable[[int, Lanes], None]
     ) -> tuple[I64 | int, bool]:
-        batch, region = self._batch, self._region
-        count = batch.threads.count if lanes is None else len(lanes)
-        plan = self._plan
-        if plan is None or not plan.is_lasting or lanes is not None or plan.entry != entry:
-            plan = self._plan = self._planned(frame, lanes, entry, count)
-        self._look_at_memory(lanes, count)
-        for worker in self._workers:
-            worker.begin(plan.keeps)
-        try:
-            not_begun = self._go(plan.chunks, lanes, look)
-        finally:
-            if region.counts:
-                self._count()
-        changed, places, results = plan.changed, plan.places, plan.results
-        if any(one.memory.get(layout.EARLY) for one in self._workers):
-            changed = changed + plan.early
-        stuck = [one for worker in self._workers for one in worker.stuck]
-        if stuck or not_begun:
-            left = list(zip(changed, results, strict=False))
-            self._merge(frame, lanes, count, places, left, stuck, not_begun)
-            return region.blocks_at(places[:count]), False
-        for one, result in zip(changed, results, strict=False):
-            if lanes is None:
-                frame[one.slot] = _shared_by_all(result[:count])
-            else:
-                frame.merge(one.slot, result[:count], lanes)
-        if lanes is None:
-            frame.owned.clear()
-        place = _shared_by_all(places[:count])
-        return region.blocks_at(place) if place.ndim else region.block_at(int(place)), True
+        """Run lanes from a block on. Returns what `MachineRuns.run` does."""
+        raise NotImplementedError
 
-    # Inside.
+    @property
+    def _has_too_many_stuck(self) -> bool:
+        """Whether to give up, as chunks seldom come to their ends."""
+        return False
 
-    def _planned(self, frame: Frame, lanes: Lanes, entry: int, count: int) -> _Plan:
-        """Plan how lanes run from a block on, and tell the code."""
-        batch, region, memory = self._batch, self._region, self._memory
-        padded = lanes
-        if count % LANES:
-            numbers = batch.threads.numbers(lanes)
-            padded = np.concatenate([numbers, np.repeat(numbers[-1:], LANES - count % LANES)])
-        chunks = -(-count // LANES)
-        brought, changed, early = region.registers_at(entry)
-        ins: list[tuple[Array, int, int, int]] = []
-        for one in brought:
-            self._copy(ins, frame[one.slot], one.location, padded, one.stays or chunks == 1)
-        for value, location in itertools.chain(*self._varying):
-            self._copy(ins, value, location, padded, True)
-        if self._takes_local:
-            self._copy(ins, batch.local.addresses(), layout.LOCAL_BASE, padded, True)
-        results = [np.empty(chunks * LANES, one.dtype) for one in (*changed, *early)]
-        places = np.empty(chunks * LANES, np.uint32)
-        outs = [
-            (result, one.dtype.itemsize * LANES, one.location, _kind(one.dtype))
-            for result, one in zip(results, (*changed, *early), strict=True)
-        ]
-        start, tables = region.place(entry), [_table(ins), _table(outs)]
-        (in_table, _), (out_table, _) = tables
-        is_aligned = self._are_warps(lanes, count)
-        memory.set_all(
-            layout.INS,
-            (
-                *(in_table, len(ins), out_table, len(changed), len(outs)),
-                *(start, _address(places), chunks - 1, is_aligned),
-            ),
-        )
-        last = memory.array(layout.LAST_PLACE)
-        last[:] = start
-        if count % LANES:
-            last[count % LANES :] = layout.NOWHERE
-        is_lasting = lanes is None and not (brought or results or self._takes_local)
-        return _Plan(entry, chunks, changed, early, results, places, is_lasting, tables)
-
-    def _look_at_memory(self, lanes: Lanes, count: int) -> None:
-        """Tell the code of the memory that there is now."""
-        batch, memory = self._batch, self._memory
-        if self._takes_shared:
-            memory.set(layout.SHARED_UNDEFINED, batch.shared.look_for_undefined())
-        if self._takes_local:
-            memory.set(layout.LOCAL_SIZE, batch.local.size)
-            memory.set(layout.LOCAL_UNDEFINED, batch.local.shadow_distance)
-        if self._takes_global:
-            self._remember_allocations(self._workers[:1])
-        if self._races is not None:
-            firsts = np.arange(0, count, LANES) if lanes is None else lanes[::LANES]
-            self._races.begin(firsts, self._snapshot)
-
-    def _count(self) -> None:
-        """Add what the code has counted to the coverage of the kernel."""
-        kernel, function = self._batch.launch.kernel, self._region.function.compiled
-        counts, number = coverage.counts(kernel), kernel.function_number(function.name)
-        for block, offset in self._region.counts.items():
-            counted = [one.memory.bytes[offset : offset + 16].view(np.int64) for one in self._workers]
-            ran, taken = np.add.reduce(counted).tolist()
-            counts.ran(number, block, ran)
-            if function.blocks[block].end == "branch" and not function.blocks[block].is_certain:
-                counts.branched(number, block, taken, ran - taken)
-            for memory in counted:
-                memory[:] = 0
-
-    def _are_warps(self, lanes: Lanes, count: int) -> bool:
-        """Whether each chunk of lanes, which are in order, is a whole warp."""
-        if self._batch.threads.per_block % LANES or count % LANES:
-            return False
-        if lanes is None:
-            return True
-        rows = lanes.reshape(-1, LANES)
-        return bool(((rows[:, 0] % LANES == 0) & (rows[:, -1] - rows[:, 0] == LANES - 1)).all())
-
-    def _merge(
-        self,
-        frame: Frame,
-        lanes: Lanes,
-        count: int,
-        places: U32,
-        results: list[tuple[Carried, Array]],
-        stuck: list[Stuck],
-        not_begun: list[Chunks],
-    ) -> None:
-        """Have those go on elsewhere that are in the region still: others may be what they wait for."""
-        numbers = self._batch.threads.numbers(lanes)
-        have_left = np.ones(count, bool)
-        for first, end in not_begun:
-            have_left[first * LANES : end * LANES] = False
-            places[first * LANES : end * LANES] = self._memory.get(layout.ENTRY)
-        for chunk, here, _ in stuck:
-            have_left[chunk * LANES :][: len(here)] = False
-            places[chunk * LANES :][: len(here)] = here
-        for one, result in results:
-            frame.merge(one.slot, result[:count][have_left], numbers[have_left])
-        for chunk, here, registers in stuck:
-            for one, value in registers:
-                frame.merge(one.slot, value, numbers[chunk * LANES :][: len(here)])
+    def _bring(self, value: Any, location: int, kind: Type, group: int) -> None:
+        """Have an input of the region in its location, from now on or with each chunk or block."""
+        raise NotImplementedError
 
     def _forget(self, group: int) -> None:
         """Inputs that were brought are others from now on."""
@@ -295,31 +126,78 @@ class _Run:
             self._varying[group] = []
             self._plan = None
 
-    def _bring(self, value: Array, location: int, group: int) -> None:
-        """Have an input in its location, from now on or with each run."""
-        if value.ndim:
-            self._varying[group].append((value, location))
-            self._plan = None
-        else:
-            self._memory.fill(value, location)
+    def _vary(self, group: int, what: object) -> None:
+        """An input is not the same in all lanes."""
+        self._varying[group].append(what)
+        self._plan = None
+
+    def _fill(self, value: Array, location: int) -> None:
+        """Put what all lanes share into a location."""
+        for memory in self._workers[0].ring:
+            memory.fill(value, location)
+
+    def _set(self, field: int, *values: int) -> None:
+        """Set a field, and those behind it."""
+        for memory in self._workers[0].ring:
+            memory.set_all(field, values)
+
+    def _merge(
+        self,
+        frame: Frame,
+        lanes: Lanes,
+        places: U32,
+        results: Sequence[tuple[Carried, Array]],
+        not_begun: list[Chunks],
+    ) -> bool:
+        """Have those go on elsewhere that are in the region still: others may be what they wait for. Returns
+        whether there are any; then `places` are where all are.
+        """
+        stuck = [one for worker in self._workers for one in worker.stuck]
+        if not stuck and not not_begun:
+            return False
+        numbers = self._batch.threads.numbers(lanes)
+        have_left = np.ones(len(places), bool)
+        for first, end in not_begun:
+            have_left[first * LANES : end * LANES] = False
+            places[first * LANES : end * LANES] = self._memory.get(layout.ENTRY)
+        for chunk, here, _ in stuck:
+            have_left[chunk * LANES :][: len(here)] = False
+            places[chunk * LANES :][: len(here)] = here
+        for one, result in results:
+            frame.merge(one.slot, result[: len(places)][have_left], numbers[have_left])
+        for chunk, here, registers in stuck:
+            for one, value in registers:
+                frame.merge(one.slot, value, numbers[chunk * LANES :][: len(here)])
+        return True
 
     def _copy(
         self,
-        copies: list[tuple[Array, int, int, int]],
+        copies: list[Copy],
         value: Array,
         location: int,
         padded: Lanes,
         stays: bool,
     ) -> None:
         """Have a register in its location: at once, or chunk after chunk."""
-        kind = _kind(value.dtype)
+        kind = kind_of(value.dtype)
         if value.ndim:
             array = value if padded is None else value.take(padded)
-            copies.append((np.ascontiguousarray(array), array.dtype.itemsize * LANES, location, kind))
+            copies.append(Copy(np.ascontiguousarray(array), array.dtype.itemsize * LANES, location, kind))
         elif stays:
-            self._memory.fill(value, location)
+            self._fill(value, location)
         else:
-            copies.append((np.full(LANES, value), 0, location, kind))
+            copies.append(Copy(np.full(LANES, value), 0, location, kind))
+
+    def _look_at_memory(self) -> None:
+        """Tell the code of the memory that there is now."""
+        batch = self._batch
+        if self._takes_shared:
+            self._set(layout.SHARED_UNDEFINED, batch.shared.look_for_undefined())
+        if self._takes_local:
+            self._set(layout.LOCAL_SIZE, batch.local.size)
+            self._set(layout.LOCAL_UNDEFINED, batch.local.shadow_distance)
+        if self._takes_global:
+            self._remember_allocations(self._workers[:1])
 
     def _remember_allocations(self, workers: Sequence[Worker]) -> None:
         device = self._batch.device
@@ -328,9 +206,9 @@ class _Run:
         self._snapshot = snapshot  # which keeps the memory
         if snapshot.number != self._known_snapshot:
             self._known_snapshot = snapshot.number
-            shadows = _address(snapshot.shadows if is_followed else snapshot.starts)
-            starts, ends = _address(snapshot.starts), _address(snapshot.ends)
-            for memory in (one.memory for one in workers):
+            shadows = address_of(snapshot.shadows if is_followed else snapshot.starts)
+            starts, ends = address_of(snapshot.starts), address_of(snapshot.ends)
+            for memory in (memory for one in workers for memory in one.ring):
                 memory.set(layout.UNDEFINED, shadows)
                 memory.set_all(layout.STARTS, (starts, ends, len(snapshot.starts)))
                 for offset in self._region.found:
@@ -366,16 +244,15 @@ class _Run:
                 if accesses > _MANY_ACCESSES and 2 * spent > time.perf_counter() - begun and not gives_up:
                     gives_up = True
                     self._batch.launch.left_to_python.add(self._region)
-                    ranges.extend(rest for one in unfinished for rest in one.stop_soon())
+                    ranges.extend(_stopped(unfinished))
             else:
                 idle = [one for one in workers if one.status == layout.DONE][: len(ranges)]
-                running = (unfinished + idle)[: len(workers) if pace.is_known else 1]
-                if len(running) > 1:
-                    side_by_side([partial(one.run, ranges, False) for one in running])
-                else:
-                    running[0].run(ranges, True)
+                _run_turn((unfinished + idle)[: len(workers) if pace.is_known else 1], ranges)
                 if not pace.is_known:
                     pace.took(time.perf_counter() - begun, max(workers[0].chunk, 1), False)
+            if not gives_up and self._has_too_many_stuck:
+                gives_up = True
+                ranges.extend(_stopped(workers))
             if any(one.status == layout.BETWEEN for one in workers):
                 look(self._block_at_hand(), lanes)
                 if self._takes_global:
@@ -396,13 +273,13 @@ class _Run:
         step, uneven = divmod(threads.per_block, LANES)
         blocks = None if lanes is None and not uneven else threads.blocks[threads.numbers(lanes)]
         ranges = deque(split(chunks, _RANGES * count, blocks, step))
-        count = min(count, len(ranges))
-        first = self._memory.bytes
+        count, first = min(count, len(ranges)), self._workers[0]
+        images = [memory.bytes for memory in first.ring]
         while len(self._workers) < count:
-            self._workers.append(Worker(self._region, RegionMemory(first)))
-            self._workers[-1].begin(self._workers[0].keeps)
+            self._workers.append(self.worker(self._region, layout.ring(images)))
+            self._workers[-1].begin(first.keeps)
         for one in self._workers[1:count]:
-            one.memory.bytes[:] = first
+            layout.fill_ring(one.ring, images)
         return self._workers[:count], ranges
 
     def _access(self, memory: RegionMemory, lanes: Lanes) -> None:
@@ -442,29 +319,32 @@ class _Run:
         return numbers[first] if first < len(numbers) else numbers[0]
 
 
-def _address(array: Array) -> int:
+def _run_turn(workers: list[Worker], ranges: deque[Chunks]) -> None:
+    if len(workers) > 1:
+        side_by_side([partial(one.run, ranges, False) for one in workers])
+    else:
+        workers[0].run(ranges, True)
+
+
+def _stopped(workers: list[Worker]) -> list[Chunks]:
+    """Have workers end with what they have in hand. Returns what they leave."""
+    return [rest for one in workers if one.status != layout.DONE for rest in one.stop_soon()]
+
+
+def address_of(array: Array) -> int:
     address: int = array.__array_interface__["data"][0]
     return address
 
 
-def _table(copies: list[tuple[Array, int, int, int]]) -> tuple[int, object]:
-    """The address of a table of what the code is to copy, and what has to stay while it does."""
-    if not copies:
-        return 0, None
-    table = np.array([(_address(array), *rest) for array, *rest in copies], np.int64)
-    return _address(table), (table, copies)
-
-
-def _shared_by_all(array: Array) -> Array:
-    """The one value of an array that has nothing else; else the array."""
-    bits = array.view(UNSIGNED[array.dtype.itemsize])
-    if bits[0] != bits[-1] or np.count_nonzero(bits != bits[0]):
-        return array
-    value: Array = array[0]
-    return value
-
-
-def _kind(dtype: np.dtype[Any]) -> int:
+def kind_of(dtype: np.dtype[Any]) -> int:
     if dtype.kind == "b":
         return layout.AS_BOOL
     return {1: layout.AS_BYTE, 2: layout.AS_HALF, 4: layout.AS_IT_IS, 8: layout.AS_WIDE}[dtype.itemsize]
+
+
+def table_of(copies: list[Copy]) -> tuple[int, object]:
+    """The address of a table that tells the code what to copy, and what has to stay while it runs."""
+    if not copies:
+        return 0, None
+    table = np.array([(address_of(array), *rest) for array, *rest in copies], np.int64)
+    return address_of(table), (table, copies)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..assembler.x86_64 import Assembler
-from ..checks import BOUNDS
+from ..checks import BOUNDS, RACES
 from ..ptx.syntax import (
     Address,
     Integer,
@@ -45,7 +45,8 @@ def is_supported(
         return False
     if rule.ends_block:
         first = next(iter(instruction.operands), None)
-        return rule.name == "bra" or (rule.name == "brx" and _is_word(first, function))
+        is_barrier = rule.name in ("bar", "barrier") and RACES not in checks and _is_of_all(step)
+        return is_barrier or rule.name == "bra" or (rule.name == "brx" and _is_word(first, function))
     if any(isinstance(one, Symbol) for one in _parts(instruction.operands)):
         return _is_supported(step, function, checks)
     key = (
@@ -60,6 +61,14 @@ def is_supported(
             _known.clear()
         known = _known[key] = _is_supported(step, function, checks)
     return known
+
+
+def _is_of_all(step: Step) -> bool:
+    """Whether a barrier is number 0 of all threads of the block, who do nothing else there."""
+    groups, operands = step.match.groups, step.instruction.operands
+    if groups.get("action") != "sync" or groups.get("op") or step.instruction.guard is not None:
+        return False
+    return not operands or (len(operands) == 1 and operands[0] == Integer(0))
 
 
 def _is_word(operand: Operand | None, function: FunctionCompiler) -> bool:

@@ -14,6 +14,8 @@ import functools
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from ..idle_threads import IdleThreads
 from . import layout
 from .layout import LANES
@@ -27,13 +29,15 @@ if TYPE_CHECKING:
     from .layout import RegionMemory
     from .region import Carried, Region
 
-TURN = 20_000
+TURN = 60_000
 """Blocks, of 32 lanes each, that a worker runs before others are to run: at most some milliseconds."""
-LONG_TURN = 10 * TURN
+LONG_TURN = 4 * TURN
 """Where several have to come to their ends before that."""
 _WORTH = 300e-6
 """Seconds of work from which on help may pay."""
 _FASTER = 0.8
+_MANY_STUCK = 64
+"""Chunks given up, after which it is asked whether to go on so."""
 _TRIED = 16
 """Runs after which the slower way is tried again."""
 _ENTER_ALONE = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)  # keeps the GIL
@@ -78,18 +82,20 @@ class Stuck(NamedTuple):
 
 
 @functools.cache
-def _entries() -> tuple[int, Callable[[int], int], Callable[[int], int]]:
-    """Where chunks start, and how code is entered beside others, and alone."""
-    enter, start, _ = routines()
-    return start, _ENTER(enter), _ENTER_ALONE(enter)
+def _entries() -> tuple[Callable[[int], int], Callable[[int], int]]:
+    """How code is entered beside others, and alone."""
+    enter = routines().enter
+    return _ENTER(enter), _ENTER_ALONE(enter)
 
 
 class Worker:
     """Runs chunks in one memory."""
 
-    def __init__(self, region: Region, memory: RegionMemory) -> None:
-        self._region, self.memory = region, memory
-        self._start, self._enter, self._enter_alone = _entries()
+    def __init__(self, region: Region, ring: list[RegionMemory]) -> None:
+        self._region, self.ring = region, ring
+        self.memory = self._leader = ring[0]
+        """That of the chunk at hand, and that which has what concerns all."""
+        self._enter, self._enter_alone = _entries()
         self.status = layout.DONE
         """Why the code came back."""
         self.stuck: list[Stuck] = []
@@ -105,7 +111,13 @@ class Worker:
         """All lanes of a run are to come."""
         self.status, self.keeps = layout.DONE, keeps
         self.stuck.clear()
-        self.memory.set_all(layout.BUDGET, (layout.CHUNK_BLOCKS, 0, 0))
+        for memory in self.ring:
+            memory.set_all(layout.BUDGET, (layout.CHUNK_BLOCKS, 0, 0))
+
+    @property
+    def has_effects(self) -> bool:
+        """Whether the last run did anything that other threads may wait for."""
+        return any(one.get(layout.EFFECTS) for one in self.ring)
 
     def run(self, ranges: deque[Chunks], is_alone: bool) -> None:
         """Run the chunks at hand, and those of one range after the other, for a turn or until an access is
@@ -113,45 +125,125 @@ class Worker:
 
         is_alone: no other worker runs, and no other thread of Python is to run.
         """
-        memory, enter = self.memory, self._enter_alone if is_alone else self._enter
+        enter = self._enter_alone if is_alone else self._enter
         if self.status != layout.ACCESSES:
-            memory.set(layout.TURN, TURN if is_alone else LONG_TURN)
+            turn = TURN if is_alone else LONG_TURN
+            self._leader.set(layout.TURN, turn)
+            self._leader.set(layout.PHASE_TURN, turn // len(self.ring))
         while True:
             if self.status == layout.DONE:
                 try:
                     first, end = ranges.popleft()
                 except IndexError:
                     return
-                memory.set(layout.RESUME, self._start)
-                memory.set(layout.CHUNK, first)
-                memory.set(layout.END_CHUNK, end)
-            self.status = enter(memory.address)
+                self._leader.set(layout.END_CHUNK, end)
+                self._take(first)
+            self.status = enter(self.memory.address)
+            if len(self.ring) > 1:
+                distance = self._leader.get(layout.CURRENT) - self._leader.address
+                self.memory = self.ring[distance // len(self.memory.bytes)]
             if self.status == layout.PAUSED:
                 self._leave_chunk()
+                self.status = layout.BETWEEN
+                if len(self.stuck) % _MANY_STUCK == 0:
+                    return
             elif self.status != layout.DONE:
                 return
 
     def stop_soon(self) -> list[Chunks]:
         """Have it end with the chunk at hand, if that has begun. Returns those that it leaves."""
-        is_begun, end = self.status == layout.ACCESSES, self.memory.get(layout.END_CHUNK)
-        rest = self.chunk + is_begun, end
+        is_begun, end = self.status == layout.ACCESSES, self._leader.get(layout.END_CHUNK)
+        is_begun |= self.status == layout.BETWEEN and self._has_begun
+        rest = (self._following if is_begun else self.chunk), end
         if is_begun:
-            self.memory.set(layout.END_CHUNK, rest[0])
+            self._leader.set(layout.END_CHUNK, rest[0])
         elif self.status == layout.BETWEEN:
             self.status = layout.DONE
         return [rest] if rest[0] < end else []
 
+    # Inside.
+
+    @property
+    def _has_begun(self) -> bool:
+        """Whether chunks have not come to their ends when others are to run."""
+        return False
+
+    @property
+    def _following(self) -> int:
+        """The first chunk behind those that come to their ends together with the one at hand."""
+        return self.chunk + 1
+
+    def _take(self, first: int) -> None:
+        """Go on with a chunk."""
+        self.memory.set(layout.CHUNK, first)
+        self.memory.set(layout.RESUME, routines().starts.chunk)
+
     def _leave_chunk(self) -> None:
         """Have its lanes go on elsewhere; the next chunk comes."""
-        memory, region, chunk = self.memory, self._region, self.chunk
-        places = memory.array(layout.PLACE).copy()
-        here = places[places != layout.NOWHERE]
+        self._keep(self.memory, self.chunk, self.memory.array(layout.PLACE).copy())
+        self._take(self._following)
+
+    def _keep(self, memory: RegionMemory, chunk: int, places: U32) -> None:
+        """Keep where the lanes of a chunk are, and what they have."""
+        region, here = self._region, places[places != layout.NOWHERE]
         live = region.live_at({*region.blocks_at(here).tolist()}, region.block_at(memory.get(layout.ENTRY)))
         registers = [(one, memory.registers(one.location, one.dtype, len(here))) for one in live]
         self.stuck.append(Stuck(chunk, here, registers))
-        memory.set(layout.CHUNK, chunk + 1)
-        memory.set(layout.RESUME, self._start)
-        self.status = layout.BETWEEN
+
+
+class WarpWorker(Worker):
+    """Runs the warps of whole blocks, one after the other."""
+
+    def _take(self, first: int) -> None:
+        memory = self.memory
+        block, warp = divmod(first, memory.get(layout.WARPS))
+        memory.set(layout.CHUNK, first)
+        memory.set(layout.BLOCK, block)
+        memory.set(layout.WARP, warp)
+        memory.set(layout.BLOCK_DUE, 1)
+        memory.set(layout.RESUME, routines().starts.warp)
+
+
+class RingWorker(Worker):
+    """Runs all warps of a block by turns, each in a memory of its own."""
+
+    @property
+    def _has_begun(self) -> bool:
+        return any(one.get(layout.STATE) for one in self.ring)
+
+    @property
+    def _following(self) -> int:
+        return (self.memory.get(layout.BLOCK) + 1) * len(self.ring)
+
+    def _take(self, first: int) -> None:
+        starts, block = routines().starts, first // len(self.ring)
+        for place, memory in enumerate(self.ring):
+            memory.set(layout.CHUNK, first + place)
+            memory.set(layout.BLOCK, block)
+            memory.set(layout.STATE, layout.NOT_BEGUN)
+            memory.set(layout.BUDGET, layout.CHUNK_BLOCKS)
+            memory.set(layout.RESUME, starts.in_ring)
+        self.memory = self._leader
+        self._leader.set(layout.RESUME, starts.block)
+
+    def _leave_chunk(self) -> None:
+        """As the block's barriers are no longer here, all of it goes on elsewhere."""
+        following = self._following
+        first = following - len(self.ring)
+        for place, memory in enumerate(self.ring):
+            state = memory.get(layout.STATE)
+            places = memory.array(layout.PLACE).copy()
+            if state == layout.NOT_BEGUN:
+                entry = np.full(layout.LANES, memory.get(layout.ENTRY), np.uint32)
+                self.stuck.append(Stuck(first + place, entry, []))
+                continue
+            if state == layout.FINISHED:
+                places[:] = self._region.end
+            elif state == layout.WAITING:
+                bits = np.array([memory.get(layout.ACTIVE)], "<i8").view(np.uint8)[:4]
+                places[np.unpackbits(bits, bitorder="little") != 0] = memory.get(layout.BARRIER_AT)
+            self._keep(memory, first + place, places)
+        self._take(following)
 
 
 class _Job:

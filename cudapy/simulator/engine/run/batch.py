@@ -231,6 +231,8 @@ class Launch:
         """Regions of a back end that spent most of their time on accesses that are left to Python: to
         another device's memory, for example. NumPy makes those for all lanes at once.
         """
+        self.by_lanes: set[object] = set()
+        """Regions of a back end in which whole blocks seldom run to their ends."""
         self._parameter_memory = 0
 
     def parameter_memory(self) -> int:

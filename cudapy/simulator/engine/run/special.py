@@ -61,11 +61,13 @@ class SpecialRegisters:
             )
         value = self._values.get(name)
         if value is None:
-            value = self._values[name] = self._spread(self.parts(name))
+            value = self._values[name] = self.spread(self.parts(name))
         return value
 
-    def _spread(self, parts: ByBlock | ByThread | np.generic) -> Array | np.generic:
+    def spread(self, parts: ByBlock | ByThread | np.generic) -> Array | np.generic:
+        """An array over all lanes, or what all of them have."""
         threads = self._threads
+        threads.has_arrays |= isinstance(parts, (ByBlock, ByThread))
         if isinstance(parts, ByBlock):
             return np.repeat(parts.values, threads.per_block)
         if isinstance(parts, ByThread):

@@ -51,6 +51,8 @@ class Threads:
         self.key = (block_count, per_block)
         """What arrays of the same shape are cached by."""
         self.warp_count = -(-per_block // 32) * block_count
+        self.has_arrays = False
+        """Whether somebody needed something for each lane."""
 
     @property
     def all_lanes(self) -> I64:
@@ -65,11 +67,6 @@ class Threads:
     def warps(self) -> I64:
         """The warp of each lane, counted through the batch."""
         return self._arrays[2]
-
-    @property
-    def has_arrays(self) -> bool:
-        """Whether somebody needed a number for each lane."""
-        return "_arrays" in self.__dict__
 
     def numbers(self, lanes: Lanes) -> I64:
         """The numbers of lanes."""
@@ -100,6 +97,7 @@ class Threads:
 
     @cached_property
     def _arrays(self) -> tuple[I64, I64, I64]:
+        self.has_arrays = True
         arrays: tuple[I64, I64, I64] = cached(self.key, self._numbered)
         return arrays
 

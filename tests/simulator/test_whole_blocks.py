@@ -1,0 +1,128 @@
+"""Machine code that runs whole blocks to their ends, barriers included, gives what NumPy gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cudapy.simulator.engine import launch, settings
+from cudapy.simulator.engine.jit import processor
+from cudapy.simulator.engine.jit.workers import Pace
+from cudapy.simulator.engine.module import Module
+
+from .machine import Machine
+from .test_workers import kernel
+
+pytestmark = pytest.mark.skipif(
+    not processor.is_supported(), reason="there is machine code for x86-64 with AVX2 alone"
+)
+ADDRESS = "mul.wide.u32 %o, %i, 4;\nadd.u64 %o, %a0, %o;\nld.global.u32 %v, [%o];\n"
+STORE = "st.global.u32 [%o], %v;\n"
+OWN = ".reg .b32 %s, %u, %left; .shared .align 4 .b8 tile[4096];"
+EXCHANGE = """
+shl.b32 %s, %t, 2;
+mov.u32 %u, tile;
+add.u32 %s, %s, %u;
+st.shared.u32 [%s], %v;
+bar.sync 0;
+xor.b32 %w, %t, 33;
+shl.b32 %w, %w, 2;
+add.u32 %w, %w, %u;
+ld.shared.u32 %w, [%w];
+mad.lo.u32 %v, %v, 5, %w;
+bar.sync 0;
+"""
+AGAIN = "sub.u32 %left, %left, 1;\nsetp.ne.u32 %p, %left, 0;\n@%p bra again;\n"
+LOOP = f"mov.b32 %left, 7;\nagain:\n{EXCHANGE}{AGAIN}"
+SOME_EXIT = "setp.ge.u32 %p, %t, 70;\n@%p bra end;\nbar.sync 0;\nadd.u32 %v, %v, 9;\nend:\n"
+WARPS_EXIT = SOME_EXIT.replace("70", "64")
+DIVERGENT = """
+and.b32 %w, %t, 1;
+setp.ne.u32 %p, %w, 0;
+@%p bra odd;
+add.u32 %v, %v, 1;
+bar.sync 0;
+mul.lo.u32 %v, %v, 3;
+bra.uni end;
+odd:
+bar.sync 0;
+add.u32 %v, %v, 100;
+end:
+bar.sync 0;
+"""
+TWO_ALLOCATIONS = """
+and.b32 %w, %t, 7;
+setp.eq.u32 %p, %w, 3;
+selp.b64 %o2, %a1, %a0, %p;
+mul.wide.u32 %o3, %i, 4;
+add.u64 %o2, %o2, %o3;
+ld.global.u32 %w, [%o2];
+bar.sync 0;
+add.u32 %v, %v, %w;
+"""
+BODIES = {
+    "loop": (LOOP, OWN),
+    "exits": (SOME_EXIT, ""),
+    "warps exit": (WARPS_EXIT, ""),
+    "divergent": (DIVERGENT, ""),
+    "two allocations": (TWO_ALLOCATIONS, ".reg .b64 %o2, %o3;"),
+    "none": ("add.u32 %v, %v, %t;", ""),
+}
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """Runs the kernel in a mode, with so many workers: what it left in memory, and its counters."""
+    monkeypatch.setattr(Pace, "wants_help", lambda self, chunks: True)
+    monkeypatch.setattr(Pace, "is_known", True)
+
+    def ran(text: str, mode: str, workers: int, grid: Any, block: Any) -> Any:
+        monkeypatch.setattr(settings.current, "machine_code", mode)
+        monkeypatch.setattr(settings.current, "workers", workers)
+        count = int(np.prod(grid) * np.prod(block))
+        machine = Machine()
+        arrays = [machine.array(np.arange(count, dtype=np.uint32) * number) for number in (3, 7)]
+        function = Module(text, machine.memory).functions["k"]
+        counters = launch(function, grid, block, [one.address for one in arrays], device=machine.device)
+        return [one.get().tobytes() for one in arrays], counters
+
+    return ran
+
+
+@pytest.mark.parametrize("shape", [(3, 32), (40, 96), (40, 128), (5, 1024)], ids=str)
+@pytest.mark.parametrize("name", BODIES)
+def test_blocks_give_what_numpy_gives(name: str, shape: tuple[int, int], run: Any) -> None:
+    body, registers = BODIES[name]
+    if shape[1] % 64:
+        body = body.replace("33", "1")  # threads give each other what they have
+    text = kernel(ADDRESS + body + STORE, registers)
+    expected, _ = run(text, "never", 1, *shape)
+    for workers in (1, 2):
+        found, counters = run(text, "always", workers, *shape)
+        assert found == expected
+        if name not in ("divergent", "exits", "two allocations"):  # of which NumPy runs a part
+            assert (counters.region_runs, counters.numpy_runs) == (1, 1)
+
+
+def test_blocks_that_run_for_long(run: Any) -> None:
+    """Others may be what they wait for: NumPy has all threads of the block go on, at the barrier or not."""
+    steps = "add.u32 %v, %v, %left;\nbar.sync 0;"
+    body = LOOP.replace(EXCHANGE, steps).replace("%left, 7", "%left, 41000")
+    (found, _), counters = run(kernel(ADDRESS + body + STORE, OWN), "always", 2, 2, 64)
+    total = 41000 * 41001 // 2
+    assert np.frombuffer(found, np.uint32).tolist() == [(3 * i + total) % (1 << 32) for i in range(128)]
+    assert counters.region_runs > 1
+
+
+@pytest.mark.parametrize(("name", "batches"), [("none", 3), ("loop", 3), ("divergent", 9)])
+def test_batches_grow(name: str, batches: int, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As long as nothing is kept for each of their threads."""
+    monkeypatch.setattr(settings.current, "batch", 64)
+    body, registers = BODIES[name]
+    text = kernel(ADDRESS + body + STORE, registers)
+    found, counters = run(text, "always", 1, 64, 64)
+    assert found == run(text, "never", 1, 64, 64)[0]
+    assert counters.batches == batches
