@@ -96,8 +96,8 @@ class Rows(dict):  # type: ignore[type-arg]
     """What each letter of a library's recipes is, made when a function needs it.
 
     The words of an argument or result, as in `lanes.ARGUMENT` and RESULT, with 0 for its slot, or none if it
-    has no lane; the kind of an argument, or OF_RESULT, or OF_ATTRIBUTE; the class that is passed for it, or the
-    types by attribute.
+    has no lane; the kind of an argument, or OF_RESULT, or OF_ATTRIBUTE; the class that is passed for it, or
+    the types by attribute.
 
     scope: the namespace of the functions. twins: the classes that a face has for those of C; it has ints for
     handles, and str for texts. keep: the address of an object, kept for good. result_words: the words of a
