@@ -12,6 +12,7 @@ from cudapy.simulator.engine import launch, settings
 from cudapy.simulator.engine.fault import Fault
 from cudapy.simulator.engine.jit import lane_run, layout, processor
 from cudapy.simulator.engine.jit.races import RaceTables
+from cudapy.simulator.engine.jit.run import Run
 from cudapy.simulator.engine.memory import Memory
 from cudapy.simulator.engine.module import Module
 
@@ -171,6 +172,33 @@ def test_each_launch_has_races_of_its_own(made: list[Any], monkeypatch: pytest.M
         assert memory.download(out, 64, np.uint32).tolist() == [*range(64)]
         with pytest.raises(Fault, match="Race in __global__ memory"):
             launch(function, 2, 32, (out, 31))
+
+
+def test_shadows_are_there_from_the_second_launch_on(
+    made: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of what a parameter points to, even if it is other memory now."""
+    monkeypatch.setattr(settings.current, "check_races", True)
+    left: list[int] = []
+
+    def counted(*arguments: Any) -> None:
+        left.append(1)
+        access(*arguments)
+
+    access = Run._access
+    monkeypatch.setattr(Run, "_access", counted)
+    memory = Memory()
+    function = Module(MASKED, memory).functions["k"]
+    counts = []
+    for kind in ("device", "device", "constant"):
+        out = memory.allocate(256, kind)
+        if kind == "constant":
+            with pytest.raises(Fault, match="Write to __constant__ memory"):
+                launch(function, 2, 32, (out, 63))
+        else:
+            launch(function, 2, 32, (out, 63))
+        counts.append(len(left))
+    assert counts == [1, 1, 3]
 
 
 def test_what_failed_leaves_nothing(made: list[Any]) -> None:

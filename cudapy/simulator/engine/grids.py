@@ -174,8 +174,10 @@ class _Grid:
     def close(self) -> None:
         self._progress.close()
         run = self.run
-        if run.device.accessed is not None and checks.RACES in run.checks:
-            run.device.accessed(accesses_of(run.kernel, run.order))
+        if checks.RACES in run.checks:
+            run.order.remember(run.kernel, run.parameters, run.device.memory)
+            if run.device.accessed is not None:
+                run.device.accessed(accesses_of(run.kernel, run.order))
         run.close()
 
 

@@ -43,6 +43,8 @@ class Kernel:
         self.shared_size = 0
         self.reserved_size = 0
         """Bytes of the reserved shared memory: none for a kernel that does not ask where it is."""
+        self.parts_accessed: dict[int, int] = {}
+        """By the offset of a parameter, the bytes of the parts in which races are looked for there."""
         self._lay_out_shared()
 
     def function_number(self, name: str) -> int:

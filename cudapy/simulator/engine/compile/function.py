@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ..back_ends import BackEnd, Code
     from ..instructions import Match
     from ..instructions.rule import Slot
+    from ..run.access_sites import Site
     from ..run.frame import Frame
 
 _MASKS = ("b32", "u32", "s32")
@@ -75,6 +76,8 @@ class CompiledFunction:
         """The loads and copies that pass undefined bytes on, instead of reporting them."""
         self.code: Code | None = None
         """What a back end besides NumPy has of it."""
+        self.sites: dict[tuple[int, int], Site] = {}
+        """What a race detector knows of its accesses, by the number of the instruction and the mode."""
 
     def number(self, instruction: Instruction) -> int:
         """The place of an instruction in `instructions`, where copies in place of calls stand once."""

@@ -10,9 +10,9 @@ import numpy as np
 from .. import coverage
 from ..ptx.types import TYPES
 from . import layout
-from .layout import LANES, UNSIGNED
+from .layout import LANES, UNSIGNED, address_of
 from .races import RaceTables
-from .run import Copy, Run, address_of, kind_of, table_of
+from .run import Copy, Run, kind_of, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

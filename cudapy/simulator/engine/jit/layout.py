@@ -177,6 +177,12 @@ _ALIGN = 64
 _ALL = 0xFFFFFFFF
 
 
+def address_of(array: Array) -> int:
+    """Where an array lies in this process."""
+    address: int = array.__array_interface__["data"][0]
+    return address
+
+
 def image(size: int) -> U8:
     """Fresh memory for a region, with what is the same in all of them."""
     memory = np.zeros(size, np.uint8)
@@ -200,7 +206,7 @@ class RegionMemory:
 
     def __init__(self, memory: U8) -> None:
         self.bytes = memory
-        self.address: int = memory.__array_interface__["data"][0]
+        self.address = address_of(memory)
         self.fields = memory[:PLACE].view(np.int64)
         self._numbers = self.fields.data  # which is faster for one of them
 
@@ -238,7 +244,7 @@ def ring(images: list[U8]) -> list[RegionMemory]:
     """Memories beside each other, with one image in each."""
     size, count = len(images[0]), len(images)
     unaligned = np.empty(size * count + _ALIGN, np.uint8)
-    start = -unaligned.__array_interface__["data"][0] % _ALIGN
+    start = -address_of(unaligned) % _ALIGN
     rows = unaligned[start : start + size * count].reshape(count, size)
     memories = [RegionMemory(row) for row in rows]
     fill_ring(memories, images)

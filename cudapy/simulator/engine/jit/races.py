@@ -38,7 +38,7 @@ from ..assembler.x86_64 import (
 )
 from ..run.shadow import ROW
 from . import layout
-from .layout import WIDE
+from .layout import WIDE, address_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -733,8 +733,7 @@ class RaceTables:
         self._shared: U64 = np.zeros(SHADOW // 8, np.uint64)
         self._allocations: U64 = np.zeros((1, SHADOW // 8), np.uint64)
         self._strong = np.empty(0, np.uint8)
-        start = batch.shared.data.__array_interface__["data"][0]
-        self._shared_start = start
+        self._shared_start = address_of(batch.shared.data)
         for offset, number, mode in region.sites:
             site = self._detector.site(self._function, number, mode) + 1
             memory[offset : offset + 4].view(np.int32)[0] = site
@@ -743,7 +742,7 @@ class RaceTables:
         """Lanes begin to run; `numbers` are the first ones of their chunks."""
         self._numbers = numbers
         self._detector.refine_shared(self._region.least_shared)
-        self._fields[layout.SHARED_SHADOW >> 3] = self._shared.ctypes.data
+        self._fields[layout.SHARED_SHADOW >> 3] = address_of(self._shared)
         self.update(snapshot, is_new=True)
 
     def update(self, snapshot: Snapshot | None, is_new: bool = False) -> None:
@@ -754,20 +753,21 @@ class RaceTables:
             return
         self._known = known
         self._chunks = detector.chunks(self._numbers)
-        self._fields[layout.CHUNK_ORDERS >> 3] = self._chunks.ctypes.data if detector.is_plain else 0
+        self._fields[layout.CHUNK_ORDERS >> 3] = address_of(self._chunks) if detector.is_plain else 0
         self._strong = detector.strong_sites()
-        self._fields[layout.STRONG >> 3] = self._strong.ctypes.data
+        self._fields[layout.STRONG >> 3] = address_of(self._strong)
         self._shared[:_USED] = _described(detector.shared_shadow, self._shared_start, True)
         if snapshot is None:
             return
         if snapshot is not self._snapshot:
             self._snapshot = snapshot
             self._allocations = np.zeros((len(snapshot.allocations), SHADOW // 8), np.uint64)
-            self._fields[layout.SHADOWS >> 3] = self._allocations.ctypes.data
-        for row, allocation in zip(self._allocations, snapshot.allocations, strict=True):
-            shadow = detector.shadow(allocation)
-            if shadow is not None:
-                row[:_USED] = _described(shadow, allocation.address, False)
+            self._fields[layout.SHADOWS >> 3] = address_of(self._allocations)
+        addresses = np.fromiter(detector.shadows, np.uint64, len(detector.shadows))
+        places = np.searchsorted(snapshot.starts, addresses).tolist()
+        for (address, shadow), place in zip(detector.shadows.items(), places, strict=True):
+            if place < len(snapshot.allocations) and snapshot.allocations[place].address == address:
+                self._allocations[place, :_USED] = _described(shadow, address, False)
 
 
 def _described(shadow: Shadow, start: int, is_of_blocks: bool) -> list[int]:
@@ -775,4 +775,4 @@ def _described(shadow: Shadow, start: int, is_of_blocks: bool) -> list[int]:
     what another one does.
     """
     shift = shadow.granularity.bit_length() - 1
-    return [*shadow.addresses(), start, shift, shadow.written.ctypes.data, is_of_blocks]
+    return [*shadow.addresses(), start, shift, address_of(shadow.written), is_of_blocks]

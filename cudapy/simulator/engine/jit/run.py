@@ -12,7 +12,7 @@ import numpy as np
 from ..access import READ, WRITE, put
 from ..checks import BOUNDS, UNDEFINED
 from . import layout
-from .layout import LANES, UNSIGNED, RegionMemory
+from .layout import LANES, UNSIGNED, RegionMemory, address_of
 from .library import routines
 from .races import RaceTables
 from .workers import Worker, side_by_side, split
@@ -329,11 +329,6 @@ def _run_turn(workers: list[Worker], ranges: deque[Chunks]) -> None:
 def _stopped(workers: list[Worker]) -> list[Chunks]:
     """Have workers end with what they have in hand. Returns what they leave."""
     return [rest for one in workers if one.status != layout.DONE for rest in one.stop_soon()]
-
-
-def address_of(array: Array) -> int:
-    address: int = array.__array_interface__["data"][0]
-    return address
 
 
 def kind_of(dtype: np.dtype[Any]) -> int:

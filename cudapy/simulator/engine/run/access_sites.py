@@ -42,8 +42,15 @@ class Site(NamedTuple):
         return ".volatile" in self.instruction.opcode
 
 
-def site_of(function: CompiledFunction, instruction: Instruction, mode: int) -> Site:
-    """What an instruction says of its accesses to memory."""
+def site_of(function: CompiledFunction, number: int, mode: int) -> Site:
+    """What an instruction, by its number, says of its accesses to memory."""
+    site: Site | None = function.sites.get((number, mode))
+    if site is None:
+        site = function.sites[number, mode] = _site(function, function.instructions[number], mode)
+    return site
+
+
+def _site(function: CompiledFunction, instruction: Instruction, mode: int) -> Site:
     name, *modifiers = instruction.opcode.replace("::", "_").split(".")
     order = next((one for one in modifiers if one in _ORDERS), "")
     if name in ("atom", "red", "multimem") and not order:

@@ -73,6 +73,8 @@ class Batch:
         if checks.RACES not in self.launch.checks:
             return None
         stride = stride_of(self.launch.shared_size)
+        if not self.launch.order.shadows:
+            self.launch.order.expect(self.launch.kernel, self.launch.parameters, self.device.memory)
         return RaceDetector(self.threads, self.report, self.launch.order, stride, self.first_block)
 
     @cached_property

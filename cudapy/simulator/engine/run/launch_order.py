@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING
 
 from .access_sites import site_of
 from .clocks import Clocks
+from .shadow import WIDEST, Shadow
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Iterator
 
     from ..compile.function import CompiledFunction
+    from ..kernel import Kernel
+    from ..memory import Allocation, Memory
     from .access_sites import Site
-    from .shadow import Shadow
 
 
 class Location:
@@ -42,5 +44,48 @@ class LaunchOrder:
         site = self._numbers.get(key)
         if site is None:
             site = self._numbers[key] = len(self.sites)
-            self.sites.append(site_of(function, function.instructions[number], mode))
+            self.sites.append(site_of(function, number, mode))
         return site
+
+    def shadow(self, allocation: Allocation, part: int) -> Shadow:
+        """That of an allocation of which parts of so many bytes are accessed now."""
+        while allocation.address & (part - 1):  # a part starts at a multiple of its size in the allocation
+            part //= 2
+        shadow = self.shadows.get(allocation.address)
+        if shadow is None:
+            shadow = self.shadows[allocation.address] = Shadow(allocation.size + WIDEST, part)
+            self.changes += 1
+        elif part < shadow.granularity:
+            shadow.refine(part)
+            self.changes += 1
+        return shadow
+
+    def expect(self, kernel: Kernel, parameters: bytes, memory: Memory) -> None:
+        """Have shadows of the allocations that parameters point to, where those of earlier launches did."""
+        for offset, allocation in _pointed(kernel, parameters, memory):
+            if offset in kernel.parts_accessed:
+                self.shadow(allocation, kernel.parts_accessed[offset])
+
+    def remember(self, kernel: Kernel, parameters: bytes, memory: Memory) -> None:
+        """Note for launches to come which parameters pointed to what the kernel has accessed."""
+        for offset, allocation in _pointed(kernel, parameters, memory):
+            shadow = self.shadows.get(allocation.address)
+            if shadow is not None:
+                kernel.parts_accessed[offset] = shadow.granularity
+
+
+def is_constant(allocation: Allocation) -> bool:
+    """Whether kernels only read it.
+
+    Source: PTX ISA, "State Spaces".
+    """
+    return allocation.kind.startswith("constant") or allocation.kind == "parameters"
+
+
+def _pointed(kernel: Kernel, parameters: bytes, memory: Memory) -> Iterator[tuple[int, Allocation]]:
+    """The offsets of parameters that may be pointers, and the allocations that they point to."""
+    for offset, size in kernel.parameters:
+        if size == 8:
+            allocation = memory.find(int.from_bytes(parameters[offset : offset + size], "little"))
+            if allocation is not None and not is_constant(allocation):
+                yield offset, allocation

@@ -17,6 +17,7 @@ from ..classes import READONLY
 from .access_sites import is_generic, may_synchronise
 from .clocks import CLUSTER, GPU, SCOPES, HappensBefore
 from .copies_in_flight import CopiesInFlight
+from .launch_order import is_constant
 from .race_report import RaceReport
 from .seen_access import Contents, SeenAccess
 from .shadow import WIDEST, Record, Shadow
@@ -75,9 +76,10 @@ class RaceDetector:
     def shared_shadow(self) -> Shadow:
         return self._shared
 
-    def shadow(self, allocation: Allocation) -> Shadow | None:
-        """That of an allocation, if anything has accessed it."""
-        return self._order.shadows.get(allocation.address)
+    @property
+    def shadows(self) -> dict[int, Shadow]:
+        """Those of allocations, by their addresses."""
+        return self._order.shadows
 
     def refine_shared(self, size: int) -> None:
         """There will be accesses of `size` bytes to shared memory."""
@@ -96,9 +98,12 @@ class RaceDetector:
         before its own, its block's first thread, counted from 1 as in epochs, and the threads of a block.
         """
         thread, time, first = self._happens.epochs(lanes)
-        now, of_block = self._happens.time, np.full_like(thread, self._threads.per_block)
-        columns = (thread + 1 << 32) | now, np.maximum(time, 1), first + 1, of_block
-        return np.ascontiguousarray(np.stack(columns, 1)).view(np.uint64)
+        chunks = np.empty((len(lanes), 4), np.int64)
+        chunks[:, 0] = (thread + 1 << 32) | self._happens.time
+        np.maximum(time, 1, out=chunks[:, 1])
+        np.add(first, 1, out=chunks[:, 2])
+        chunks[:, 3] = self._threads.per_block
+        return chunks.view(np.uint64)
 
     # What orders threads.
 
@@ -169,18 +174,14 @@ class RaceDetector:
         if instruction.opcode.startswith(_OF_MAPS):  # ordered by proxy fences, which are not looked at
             return
         numbers = self._threads.numbers(lanes)
-        is_constant = allocation.kind.startswith("constant")
-        if is_constant or allocation.kind == "parameters":  # kernels only read it: PTX ISA, "State Spaces"
+        if is_constant(allocation):
             if access.mode != READ:
-                text = f"Write to {'__constant__ memory' if is_constant else 'the parameters of a kernel'}"
+                are_parameters = allocation.kind == "parameters"
+                text = f"Write to {'the parameters of a kernel' if are_parameters else '__constant__ memory'}"
                 self._report.find(READONLY, text, access.number, numbers, True, a, access.size)
             return
         start = (np.broadcast_to(a, numbers.shape) - np.uint64(allocation.address)).view(np.int64)
-        size = access.size
-        while allocation.address & (size - 1):  # a part starts at a multiple of its size in the allocation
-            size //= 2
-        size = min(size, WIDEST)
-        shadow = self._shadow(allocation, size)
+        shadow = self._order.shadow(allocation, min(access.size, WIDEST))
         contents = Contents(allocation.data, start, values)
         seen = SeenAccess("global", numbers, access.number, access.mode, a, access.size, contents, access)
         self._see(shadow, seen, start // shadow.granularity, access.size // shadow.granularity)
@@ -214,24 +215,13 @@ class RaceDetector:
         part = min(access.size & -access.size, WIDEST)
         while (int(np.bitwise_or.reduce(start)) | allocation.address) & (part - 1):
             part //= 2
-        shadow = self._shadow(allocation, part)
+        shadow = self._order.shadow(allocation, part)
         a, contents = (
             start.view(np.uint64) + np.uint64(allocation.address),
             Contents(allocation.data, start, values),
         )
         seen = SeenAccess("global", numbers, access.number, access.mode, a, access.size, contents, access)
         self._see(shadow, seen, start // shadow.granularity, access.size // shadow.granularity)
-
-    def _shadow(self, allocation: Allocation, part: int) -> Shadow:
-        """That of an allocation of which parts of so many bytes are accessed now."""
-        shadow = self._order.shadows.get(allocation.address)
-        if shadow is None:
-            shadow = self._order.shadows[allocation.address] = Shadow(allocation.size + WIDEST, part)
-            self._order.changes += 1
-        elif part < shadow.granularity:
-            shadow.refine(part)
-            self._order.changes += 1
-        return shadow
 
     def copied(self, places: I64, lane: int, number: int, mode: int, phase: int | None) -> None:
         """A copy that a lane started touches bytes; `phase` says when those that it writes are there."""
@@ -257,7 +247,7 @@ class RaceDetector:
         part = size
         while int(np.bitwise_or.reduce(offsets)) & (part - 1):
             part //= 2
-        shadow, thread = self._shadow(allocation, part), int(self._happens.thread(np.array([lane]))[0])
+        shadow, thread = self._order.shadow(allocation, part), int(self._happens.thread(np.array([lane]))[0])
         site = self._order.site(self._report.function, number, mode)
         store = Store(shadow, offsets, size, thread, site)
         places = np.unique(store.places())

@@ -35,6 +35,7 @@ class Record:
     def _allocate(self, rows: int) -> None:
         self._epoch: U64 = np.empty((rows, ROW), np.uint64)  # a thread's number and one, and a time; or 0
         self._site: I32 = np.empty((rows, ROW), np.int32)
+        self._addresses: tuple[int, int, int] | None = None
 
     def repeat(self, times: int) -> None:
         """There are `times` as many parts, and what was seen of one was seen of all its parts."""
@@ -58,7 +59,11 @@ class Record:
 
     def addresses(self) -> tuple[int, int, int]:
         """Where its epochs, its sites and its rows lie in this process: epochs and sites, 8 bytes each."""
-        return self._epoch.ctypes.data, self._site.ctypes.data, self._rows.ctypes.data
+        if self._addresses is None:
+            arrays = self._epoch, self._site, self._rows
+            epochs, sites, rows = (one.__array_interface__["data"][0] for one in arrays)
+            self._addresses = epochs, sites, rows
+        return self._addresses
 
     def others(self, places: I64, threads: I64) -> I64:
         """The positions of places that another thread accessed last."""
