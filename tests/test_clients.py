@@ -44,6 +44,19 @@ def test_a_program_runs_through_the_alias(
 
 SUITE = """
 import unittest
+from cudapy.driver import checked as cu
+class Faults(unittest.TestCase):
+    def setUp(self):
+        cu.cuInit(0)
+        cu.cuCtxSetCurrent(cu.cuDevicePrimaryCtxRetain(0))
+    def test_a_fault(self):
+        text = b".version 7.0\\n.target sm_75\\n.address_size 64\\n.visible .entry k() { trap; }"
+        kernel = cu.cuModuleGetFunction(cu.cuModuleLoadData(text), b"k")
+        cu.cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0)
+        cu.cuCtxSynchronize()
+    def test_after_it(self):
+        cu.cuMemFreeAsync(cu.cuMemAllocAsync(4, 0), 0)
+        cu.cuCtxSynchronize()
 class Three(unittest.TestCase):
     def test_good(self): self.assertEqual(__name__, "some.tests.sub.test_three")
     def test_bad(self): self.fail("so it is")
@@ -63,6 +76,7 @@ def test_the_record_of_a_suite(tmp_path: Path) -> None:
     record = tmp_path / "record"
     variables = environment("nvidia", tmp_path, tmp_path)
     variables |= {"CLIENTS_RECORD": str(record), "CLIENTS_SUITE": "some.tests"}
+    variables |= {"CLIENTS_FRESH": "1", "CUDAPY_DRIVER": "simulator"}
     command = [
         sys.executable,
         "-m",
@@ -80,10 +94,13 @@ def test_the_record_of_a_suite(tmp_path: Path) -> None:
     outcomes = {name.rpartition("::")[2]: result["outcome"] for name, result in results.items()}
     assert outcomes == {
         "sub/test_not.py": "failed",
+        "test_a_fault": "failed",
+        "test_after_it": "passed",
         "test_bad": "failed",
         "test_good": "passed",
         "test_none": "skipped",
     }, done.stdout
+    assert "CUDA_ERROR_LAUNCH_FAILED" in results["sub/test_three.py::Faults::test_a_fault"]["why"]
     assert "so it is" in results["sub/test_three.py::Three::test_bad"]["why"]
     assert results["sub/test_three.py::Three::test_none"]["why"].endswith("not today")
 

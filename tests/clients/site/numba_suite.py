@@ -79,7 +79,8 @@ def pytest_runtest_teardown() -> None:
     if os.environ.get("CLIENTS_FRESH") and handles is not None:
         context = importlib.import_module("cudapy.simulator.devices.context")
         for each in handles.every(context.Context):
-            each.error = None
+            each.await_error()
+            each.revive()
 
 
 def _why(report: pytest.CollectReport | pytest.TestReport) -> str:
