@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import pytest
 
+from . import warm
 from .conftest import no_gpu
 
 ROOT = Path(__file__).parents[1]
@@ -78,7 +79,8 @@ def mypy():
 
 
 RUNNER = """
-import sys
+import sys, warnings
+warnings.simplefilter("error")
 page, *source = sys.argv[1:]
 from cudapy.pathfinder import LibraryNotFound
 scope = {"__name__": "__main__"}
@@ -99,8 +101,18 @@ def printed(page: Path, parts: list[Block], folder: Path) -> str:
     environment |= {"PYTHONPATH": str(ROOT)}
     if no_gpu() and page != FRONT:
         environment["CUDAPY_DRIVER"] = "simulator"
-    command = [sys.executable, "-W", "error", "-c", RUNNER, str(page), *source]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
+    command = ["-c", RUNNER, str(page), *source]
+    if "CUDAPY_DRIVER" in environment:
+        done = warm.run(command, env=environment, cwd=folder, ends_at_once=True)
+    else:
+        done = subprocess.run(
+            [sys.executable, *command],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
     said = re.sub(r"^.* Assertion `.*' failed\.\n|^.* Assertion `.*` failed\.\n", "", done.stderr, flags=re.M)
     assert (done.returncode, said) == (0, "")
     if "\nSTOPPED" in "\n" + done.stdout:

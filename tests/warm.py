@@ -6,7 +6,7 @@ simulator, and called nothing: with arguments, an environment and a folder of it
 exit code. For what a test says of start-up, imports, signals or the end of the interpreter, start a real
 process.
 
-    python -m tests.warm
+    python -m tests.warm ""
 
 is the template: it reads a request a line from stdin, and writes the exit code of each program to stdout.
 """
@@ -38,13 +38,16 @@ READ_AT_IMPORT = "CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM"
 
 
 class Template:
-    """The template process, as its user sees it."""
+    """The template process, as its user sees it.
 
-    def __init__(self) -> None:
+    before: a program that it runs in place of its imports; the programs go on from there.
+    """
+
+    def __init__(self, before: str) -> None:
         self._environment = dict(os.environ)
         self._lock = threading.Lock()
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.warm"],
+            [sys.executable, "-m", "tests.warm", before],
             cwd=REPOSITORY,
             env={**self._environment, "OPENBLAS_NUM_THREADS": "1", "CUDAPY_DRIVER": ""},
             stdin=subprocess.PIPE,
@@ -81,8 +84,8 @@ def free_port() -> int:
 
 
 @functools.cache
-def _template() -> Template:
-    return Template()
+def _template(before: str) -> Template:
+    return Template(before)
 
 
 def run(
@@ -92,6 +95,7 @@ def run(
     cwd: Path = REPOSITORY,
     timeout: int = 300,
     ends_at_once: bool = False,
+    before: str = "",
 ) -> subprocess.CompletedProcess[str]:
     """Run ["program.py", argument ...] or ["-c", code, argument ...], with what is in `env` and nothing else.
 
@@ -99,26 +103,29 @@ def run(
     Python to read at its start, or there is no /proc, it is a process of its own.
 
     ends_at_once: after its exit handlers. The interpreter is not taken apart, which is most of what a short
-    program takes.
+    program takes. before: the beginning of a program that several have in common, which runs once for all;
+    for code alone.
     """
-    if sys.platform != "linux" or _template().has_read_others(env):
+    if sys.platform != "linux" or _template(before).has_read_others(env):
+        if before:
+            command = ["-c", f"{before}\n{command[1]}", *command[2:]]
         return subprocess.run(
             [sys.executable, *command], env=env, cwd=cwd, capture_output=True, text=True, timeout=timeout
         )
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
         names = [f"/proc/{os.getpid()}/fd/{file.fileno()}" for file in (out, err)]
         request = {"argv": list(command), "env": dict(env), "cwd": str(cwd), "files": names}
-        code = _template().call({**request, "timeout": timeout, "ends_at_once": ends_at_once})
+        code = _template(before).call({**request, "timeout": timeout, "ends_at_once": ends_at_once})
         out.seek(0)
         err.seek(0)
         return subprocess.CompletedProcess(list(command), code, out.read(), err.read())
 
 
-def _import_all() -> None:
+def import_all(package: str) -> None:
     """What programs on the simulator import, without anything being looked for, switched on or called."""
-    for name in ("numpy.random", "multiprocessing.spawn", *(f"cudapy.{each}" for each in MODULES)):
+    for name in ("numpy.random", "multiprocessing.spawn", *(f"{package}.{each}" for each in MODULES)):
         importlib.import_module(name)
-    simulator = importlib.import_module("cudapy.simulator")
+    simulator = importlib.import_module(f"{package}.simulator")
     for found in pkgutil.walk_packages(simulator.__path__, f"{simulator.__name__}."):
         if not found.name.startswith(f"{simulator.__name__}.pytorch."):  # those import torch
             importlib.import_module(found.name)
@@ -152,11 +159,13 @@ def _become(request: dict[str, Any]) -> None:
     sys.path[1:1] = request["env"].get("PYTHONPATH", "").split(os.pathsep)
 
 
-def _program(argv: list[str]) -> None:
+def _program(argv: list[str], begun: Mapping[str, Any]) -> None:
+    """Run it. begun: the variables of the program before it, if there is one."""
     if argv[0] != "-c":
         runpy.run_path(argv[0], run_name="__main__")
         return
     main = sys.modules["__main__"] = ModuleType("__main__")
+    vars(main).update(begun)
     exec(compile(argv[1], "<string>", "exec"), vars(main))
 
 
@@ -170,8 +179,12 @@ def _end(code: int) -> NoReturn:
     os._exit(code)
 
 
-def main() -> None:
-    _import_all()
+def main(before: str) -> None:
+    begun: dict[str, Any] = {}
+    if before:
+        exec(before, begun)
+    else:
+        import_all("cudapy")
     gc.collect()
     gc.freeze()
     request = _serve()
@@ -179,10 +192,10 @@ def main() -> None:
         return
     _become(request)
     if not request["ends_at_once"]:
-        _program(request["argv"])
+        _program(request["argv"], begun)
         return
     try:
-        _program(request["argv"])
+        _program(request["argv"], begun)
     except SystemExit as error:
         code = error.code
         if code is not None and not isinstance(code, int):
@@ -196,4 +209,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1])

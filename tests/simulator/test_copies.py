@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
-from .test_device import output
+from tests import warm
 
 BOTH = """
 from tests.stub import vendored
-vendored("one"); vendored("two")
+from tests.warm import import_all
+vendored("one"); import_all("one")
+vendored("two"); import_all("two")
 import numpy as np
 from one import core, driver, nvml, nvrtc, pathfinder, runtime, simulator
 from two import core as core2, driver as driver2, nvml as nvml2, runtime as runtime2, simulator as simulator2
 """
-ENABLED = f"""{BOTH}
+ENABLED = """
 simulator.enable(devices=2, reports=False, compute_capability=(8, 0))
 simulator2.enable()
 device, device2 = core.Device(0), core2.Device(0)
@@ -26,7 +30,11 @@ kernel = code.get_kernel("k")
 
 
 def printed(code: str, **environment: str) -> list[str]:
-    return output(code, simulated=False, **environment).splitlines()
+    """The lines that a program prints, behind BOTH."""
+    given = {name: value for name, value in os.environ.items() if not name.startswith("CUDAPY")}
+    done = warm.run(["-c", code], env={**given, **environment}, ends_at_once=True, before=BOTH)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.splitlines()
 
 
 def test_they_have_the_same_devices_and_contexts() -> None:
@@ -109,7 +117,7 @@ except RuntimeError as error:
 
 def test_the_environment_enables_it_in_each() -> None:
     """Whichever comes first runs it."""
-    code = f"""{BOTH}
+    code = """
 core2.Device(1).set_current()
 first, second = (copy.process.other_copy() for copy in (simulator, simulator2))
 print(core.Device().device_id, simulator.is_enabled(), first.package, second)
@@ -118,7 +126,7 @@ print(core.Device().device_id, simulator.is_enabled(), first.package, second)
 
 
 def test_a_simulator_that_does_not_start_is_nobody_s() -> None:
-    code = f"""{BOTH}
+    code = """
 try:
     simulator.enable(devices=17)
 except ValueError as error:
@@ -132,7 +140,7 @@ print(len(core.Device.get_all_devices()))
 
 
 def test_copies_that_do_not_fit_say_so() -> None:
-    code = f"""{BOTH}
+    code = """
 import two.simulator.copies as copies
 copies.PROTOCOL, copies.__version__ = 2, "9.8"
 simulator2.enable()
@@ -148,7 +156,7 @@ print(simulator.is_enabled())
 
 
 def test_threads_of_both_start_it_once() -> None:
-    code = f"""{BOTH}
+    code = """
 import threading
 both = threading.Barrier(2)
 def start(simulator):
@@ -157,7 +165,7 @@ def start(simulator):
 threads = [threading.Thread(target=start, args=[each]) for each in (simulator, simulator2)]
 for thread in threads: thread.start()
 for thread in threads: thread.join(60)
-print(len({{int(each.Device(1).context.handle) for each in (core, core2)}}))
+print(len({int(each.Device(1).context.handle) for each in (core, core2)}))
 print([each.process.other_copy() for each in (simulator, simulator2)].count(None))
 """
     assert printed(code) == ["1", "1"]
@@ -165,7 +173,7 @@ print([each.process.other_copy() for each in (simulator, simulator2)].count(None
 
 def test_the_one_whose_libcuda_is_installed_runs_it() -> None:
     """Though the other one makes the first call."""
-    code = f"""{BOTH}
+    code = """
 simulator.install(children=False)
 print(simulator.alive(), simulator2.alive())
 simulator2.enable(devices=2)
