@@ -154,6 +154,21 @@ def test_members_are_made_once_whichever_thread_asks_first(fresh: ModuleType) ->
         assert len({id(member) for member in members[1:]}) == 1, members[0]
 
 
+def test_attributes_of_an_enum_are_found_as_of_any_class() -> None:
+    """Once it has its members: `__getattr__` of its type would make each of them slow to find."""
+
+    class Shade(enums.Enum):  # type: ignore[misc, name-defined]
+        LIGHT = 1
+
+    assert Shade.LIGHT == 1
+    assert not hasattr(type(Shade), "__getattr__")
+    assert Shade(1) is Shade.LIGHT
+    with pytest.raises(AttributeError, match=r"Shade.* has no attribute 'DARK'"):
+        Shade.DARK  # noqa: B018
+    with pytest.raises(ValueError, match="not a valid Shade"):
+        Shade(1.0)
+
+
 def is_enum(cls: Any) -> bool:
     return isinstance(cls, type) and cls.__module__.endswith("driver.enums") and cls.__bases__[0] is not int
 

@@ -7,7 +7,7 @@ import struct
 import sys
 from _weakref import ref
 
-from .enums import Enum
+from .enums import EnumType
 from .handles import Pointer, maker
 
 TYPE_CHECKING = False
@@ -189,7 +189,7 @@ def context() -> dict[str, int]:
         "empty": id(()),
         "list": id(list),
         "tuple": id(tuple),
-        "enum_type": id(type(Enum)),
+        "enum_type": id(EnumType),
         **_references(),
         **_watchers(),
         "thread": _address("PyThreadState_Get"),
