@@ -11,6 +11,7 @@ import pytest
 
 from cudapy.simulator.engine import settings
 from cudapy.simulator.engine.fault import Fault
+from cudapy.simulator.engine.schedule import Schedule
 
 from .checked.races import ARCH, CLUSTERS, PAIRS, source
 from .machine import Array, Machine
@@ -55,6 +56,13 @@ def test_the_mistake(machine: Machine, name: str) -> None:
 @pytest.mark.parametrize("name", PAIRS)
 def test_its_correct_twin(machine: Machine, name: str) -> None:
     run(machine, name, 1)
+
+
+@pytest.mark.parametrize("order", ["first", "last", "turns"])
+def test_a_flag_that_is_looked_at_once(machine: Machine, monkeypatch: pytest.MonkeyPatch, order: str) -> None:
+    """The first look is not in the loop, and in most orders there is no other."""
+    monkeypatch.setattr(settings.current, "schedule", Schedule.parse(order))
+    run(machine, "turns", 1)
 
 
 def test_the_kernel_goes_on(machine: Machine) -> None:

@@ -113,9 +113,14 @@ class CompiledFunction:
 
     @cached_property
     def polls(self) -> set[int]:
-        """The lines of the instructions in loops that only wait for other threads."""
+        """Lines of the instructions in loops that only wait for other threads, and of volatile loads of the
+        same places: compilers put the first turn of a loop before it.
+        """
         waiting = [block for block in self.blocks if block.index in self.waiting_loops]
-        return {step.instruction.line for block in waiting for step in block.steps}
+        steps = [step.instruction for block in waiting for step in block.steps]
+        looks = [(one.opcode, one.operands[1:]) for one in steps if one.opcode.startswith("ld.volatile")]
+        again = {one.line for one in self.instructions if (one.opcode, one.operands[1:]) in looks}
+        return again.union(one.line for one in steps)
 
     @cached_property
     def updates(self) -> dict[int, int]:
