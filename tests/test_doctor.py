@@ -550,13 +550,33 @@ def test_the_job_is_tried_on_the_next_device_too() -> None:
 # -- real runs --------------------------------------------------------------------------------------------
 
 
+ASKED = """
+import sys
+from cudapy import __main__ as command
+from cudapy._commands.doctor import machine, probe
+asked = sys.argv.pop(1).split(",")
+def ask(question, argument):
+    return probe.ask(question, argument) if f"{question} {argument}".strip() in asked else {}
+command.this_machine = lambda: machine.this_machine(ask)
+sys.exit(command.main())
+"""
+
+
 def doctor(
-    *arguments: str, cwd: Path = REPOSITORY, python: tuple[str, ...] = (), **environment: str
+    *arguments: str,
+    cwd: Path = REPOSITORY,
+    python: tuple[str, ...] = (),
+    asked: str = "",
+    **environment: str,
 ) -> tuple[int, str]:
-    """The exit code and what was printed; nothing may be printed as an error."""
+    """The exit code and what was printed; nothing may be printed as an error.
+
+    asked: the only questions that processes answer, where a test needs no more of the machine.
+    """
     clean = {name: value for name, value in os.environ.items() if name not in machine.VARIABLES}  # type: ignore[attr-defined]
+    program = ["-c", ASKED, asked] if asked else ["-m", "cudapy"]
     done = subprocess.run(
-        [sys.executable, *python, "-m", "cudapy", *arguments],
+        [sys.executable, *python, *program, *arguments],
         cwd=cwd, env={**clean, "PYTHONPATH": str(REPOSITORY), **environment}, capture_output=True, text=True,
         timeout=300,
     )  # fmt: skip
@@ -597,7 +617,7 @@ def test_a_kernel_that_writes_something_else(nvrtc, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_reader_that_goes_away() -> None:
-    command = [sys.executable, "-m", "cudapy"]
+    command = [sys.executable, "-c", ASKED, "nothing"]
     with subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
         assert run.stdout and run.stderr
         run.stdout.close()
@@ -666,7 +686,7 @@ def test_a_device_is_described(driver, nvrtc) -> None:
 )
 def test_a_driver_that_fails(driver, options: list[str], source: str, words: str) -> None:
     only_made_up()
-    status, text = doctor(LD_LIBRARY_PATH=driver(*options, source=source))
+    status, text = doctor(asked="library cuda,devices", LD_LIBRARY_PATH=driver(*options, source=source))
     assert status == 1 and words in " ".join(text.split())
 
 
@@ -680,7 +700,12 @@ def test_a_library_that_hangs_when_the_process_ends(driver, monkeypatch: pytest.
 
 def test_stubs_on_the_library_paths(driver) -> None:
     folder, good = driver("-DINIT=0", folder="stubs"), driver("-DINIT=0")
-    _, text = doctor("--json", LD_LIBRARY_PATH=folder, LIBRARY_PATH=f"/nowhere:{folder}:{good}")
+    _, text = doctor(
+        "--json",
+        asked="library cuda",
+        LD_LIBRARY_PATH=folder,
+        LIBRARY_PATH=f"/nowhere:{folder}:{good}",
+    )
     report = json.loads(text)
     assert report["stubs"] == [["LD_LIBRARY_PATH", folder], ["LIBRARY_PATH", folder]]
     assert (
@@ -696,7 +721,10 @@ def test_broken_files_are_lines_of_the_report(tmp_path: Path) -> None:
         (site / path).write_text("not a library")
     info = site / "nvidia_cuda_nvrtc-13.0.88.dist-info"  # without the metadata that it should have
     info.mkdir()
-    status, text = doctor(PYTHONPATH=os.pathsep.join([str(site), str(REPOSITORY)]))
+    status, text = doctor(
+        asked="library nvrtc,library nvJitLink,library cudart",
+        PYTHONPATH=os.pathsep.join([str(site), str(REPOSITORY)]),
+    )
     flat = " ".join(text.split())
     assert status in (0, 1)
     for name in ("nvrtc", "nvJitLink", "cudart"):
@@ -712,12 +740,13 @@ def test_a_file_cut_short_does_not_end_the_report(nvrtc, tmp_path: Path) -> None
     file.write_bytes(whole[: len(whole) // 3])
     if file.suffix != ".13":
         pytest.skip("the wheels of CUDA 12 have another folder")
-    _, text = doctor(PYTHONPATH=os.pathsep.join([str(tmp_path / "site"), str(REPOSITORY)]))
+    paths = os.pathsep.join([str(tmp_path / "site"), str(REPOSITORY)])
+    _, text = doctor(asked="library nvrtc", PYTHONPATH=paths)
     assert f"nvrtc is broken: pip {file}" in " ".join(text.split())
 
 
 def test_relative_and_absent_roots_of_this_process(tmp_path: Path) -> None:
-    _, text = doctor("--json", CUDA_PATH="toolkit", CUDA_HOME=str(tmp_path / "gone"))
+    _, text = doctor("--json", asked="library nvrtc", CUDA_PATH="toolkit", CUDA_HOME=str(tmp_path / "gone"))
     report = json.loads(text)
     assert report["environment"] == {"CUDA_PATH": "toolkit", "CUDA_HOME": str(tmp_path / "gone")}
     assert report["absent"] == ["CUDA_HOME"]
