@@ -18,7 +18,7 @@ from cudapy import driver, nvjitlink, nvrtc, runtime
 from cudapy._ffi.codegen import shape_name
 from cudapy._ffi.lazy_types import find
 
-from .lane_recipes import ADDRESSES, recipe
+from .lane_recipes import recipe
 
 MODULES = (driver, runtime, nvrtc, nvjitlink)
 PACKAGE = Path(cudapy.__file__).parent
@@ -86,7 +86,7 @@ def chosen() -> tuple[list[str], list[str]]:
             often[found["driver"]] += 1
             every.update(found.values())
             name = declaration.stub.__name__.lstrip("_")
-            has_lane = recipe(declaration, ADDRESSES.get(module.__name__.rpartition(".")[2], "")) is not None
+            has_lane = recipe(declaration) is not None
             for face in found.keys() & {face for face, called_name in by_core if called_name == name}:
                 (called if has_lane and face != "owning" else always).add(found[face])
             called |= {found["driver"]} if name in by_samples else set()

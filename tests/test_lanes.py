@@ -9,6 +9,7 @@ import ctypes
 import enum
 import functools
 import gc
+import importlib
 import inspect
 import os
 import pickle
@@ -21,6 +22,8 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+
+from cudapy._ffi import lane_recipes as recipes
 
 from . import lane_code, lane_recipes
 from .stub import APIS, REPOSITORY, module
@@ -54,6 +57,24 @@ def test_the_routine_is_what_its_source_says() -> None:
 
 def test_the_recipes_are_those_of_the_declarations() -> None:
     assert lane_recipes.WHERE.read_text() == lane_recipes.text(), "run `python -m tests.lane_recipes`"
+
+
+@needs_lanes
+@pytest.mark.parametrize("name", lane_recipes.MODULES)
+def test_classes_are_found_in_prototypes(name: str) -> None:
+    """Those that `_types/lanes.py` leaves out: the same as the reader of the declarations found."""
+    every = importlib.import_module(f"cudapy.{name}")
+    (library,) = {each.library for each in lane_recipes.declared(every)}
+    known = recipes.Recipes(library.declared, *library.recipes())
+    status = getattr(every, library.status)
+    rows = recipes.Rows(known, status, vars(every), None, library.address_class, id, lambda *_: ())
+    for declaration, recipe in known.items():
+        found = lane_recipes.described(declaration) or ()
+        for place, each in enumerate(found):
+            cls = each[2] if len(each) == 4 else each[1]
+            letter = known.kinds[recipe[place]]
+            expected = getattr(every, cls) if type(cls) is str else None if cls is bytes else cls
+            assert rows.class_of(letter, declaration, place) is expected, (declaration.prototype, place)
 
 
 @needs_lanes

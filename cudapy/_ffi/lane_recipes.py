@@ -1,10 +1,10 @@
 """What the fast lane knows of declared functions: read once, by `python -m tests.lane_recipes`.
 
-That command writes `_types/lanes.py`. A library has three things there: the kinds of parameters, each with
-the names of the classes that it has; a recipe for each function, in the order of the declarations; and a
-checksum of these. A recipe has a letter for each parameter, in the order of C: the LETTERS are those of the
-classes, one after the other. Behind a colon there are words of the function's table that do not follow from
-these, in pairs of characters: which one, and what it is.
+That command writes `_types/lanes.py`. A library has three things there: the kinds of parameters, a recipe for
+each function, in the order of the declarations, and a checksum of these. A recipe has a letter for each
+parameter, in the order of C: one of LETTERS for each kind with each class. The classes are not written: what
+the prototype says is read when a letter is used first. Behind a colon there are words of the function's table
+that do not follow from these, in pairs of characters: which one, and what it is.
 """
 
 from __future__ import annotations
@@ -14,18 +14,31 @@ import struct
 
 from .enums import Enum
 from .handles import Handle
-from .lane_types import ADDRESS, ARRAY, BYTES, CHOSEN, ENUM, INTEGER, NARROW, NONE, PLACE, RESULTS, VALUE
+from .lane_types import (
+    ADDRESS,
+    ARRAY,
+    BYTES,
+    CHOSEN,
+    ENUM,
+    INTEGER,
+    MOST_PARAMETERS,
+    NARROW,
+    NONE,
+    PLACE,
+    RESULTS,
+    VALUE,
+)
 from .lazy_types import find
+from .scalars import SCALARS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
+    from typing import Any, TypeAlias
 
     from .library import Declaration
 
 NO_LANE = "-"
-NO_CLASS = "-"
 ZERO = 0xC0
 """The character for 0 among the words behind a colon."""
 LETTERS = "".join(
@@ -52,16 +65,27 @@ ARGUMENTS = {
     "z": (ARRAY | NONE, 2**31 - 1),
 }
 """Letters of the kinds of arguments: what they are, and the highest number."""
-_TEXT, _CHARS, _ENUM, _BOOL, _HANDLE_4, _HANDLE_8 = map(
-    RESULTS.index, ("text", "chars", "enum", "bool", "handle 4", "handle 8")
+ARRAYS = "xyz"
+_TEXT, _CHARS, _ENUM, _BOOL, _HANDLE_4, _HANDLE_8, _STRUCT, _SPARE = map(
+    RESULTS.index, ("text", "chars", "enum", "bool", "handle 4", "handle 8", "struct", "spare struct")
 )
 OF_RESULT, OF_ATTRIBUTE = -1, -2
-_argument, _result = struct.Struct("10Q").pack, struct.Struct("6Q").pack
+_before, _behind, _words = (struct.Struct(f"{count}Q").pack for count in (3, 6, 5))
+SLOTS = [struct.pack("Q", 8 * slot) for slot in range(MOST_PARAMETERS)]
 
 
 def result_letter(kind: int) -> str:
     """What the kind of a result is in the letters of a library."""
     return chr(ord("A") + kind)
+
+
+_OF_TABLE = result_letter(CHOSEN)
+WITH_CLASS = {
+    *"hniespv",
+    *ARRAYS,
+    *map(result_letter, (_ENUM, _HANDLE_4, _HANDLE_8, _STRUCT, _SPARE, CHOSEN)),
+}
+"""The kinds that have a class."""
 
 
 def checksum(declarations: Sequence[Declaration]) -> int:
@@ -83,25 +107,21 @@ class Recipes(dict):  # type: ignore[type-arg]
             raise RuntimeError(
                 "the fast lane has recipes of other functions: run `python -m tests.lane_recipes`"
             )
-        self.kinds: dict[str, tuple[str, str]] = {}
-        kind, letters = "", iter(LETTERS)
-        for word in kinds.split():
-            if word[-1] == ":":
-                kind = word[0]
-            else:
-                self.kinds[next(letters)] = kind, word
+        self.kinds = dict(zip(LETTERS, kinds))  # noqa: B905  # there are more letters
+
+
+Row: TypeAlias = "tuple[bytes, bytes, int, Any]"
+"""What a letter is: the words of an ARGUMENT before its slot, none of a RESULT; those behind it; the kind of
+an argument, or OF_RESULT, or OF_ATTRIBUTE; the class that is passed, or the types by attribute.
+"""
 
 
 class Rows(dict):  # type: ignore[type-arg]
-    """What each letter of a library's recipes is, made when a function needs it.
-
-    The words of an argument or result, as in `lanes.ARGUMENT` and RESULT, with 0 for its slot, or none if it
-    has no lane; the kind of an argument, or OF_RESULT, or OF_ATTRIBUTE; the class that is passed for it, or
-    the types by attribute.
+    """What each letter of a library's recipes is, made when a function needs it; None: there is no lane.
 
     scope: the namespace of the functions. twins: the classes that a face has for those of C; it has ints for
-    handles, and str for texts. keep: the address of an object, kept for good. result_words: the words of a
-    result from its kind and class.
+    handles, and str for texts. address: the class of addresses of the device, if there is one. keep: the
+    address of an object, kept for good. result_words: the words of a result from its kind and class.
     """
 
     def __init__(
@@ -110,11 +130,12 @@ class Rows(dict):  # type: ignore[type-arg]
         status: Any,
         scope: dict[str, Any],
         twins: Mapping[type, Any] | None,
+        address: str,
         keep: Callable[[Any], int],
         result_words: Callable[[int, Any], tuple[int, ...]],
     ) -> None:
         self.recipes, self.status, self._scope, self._twins = recipes, status, scope, twins
-        self._keep, self._result_words = keep, result_words
+        self._address, self._keep, self._result_words = address, keep, result_words
         self._failing: dict[int, Any] = {}
         if recipes:
             self.success = status._by_value[0]
@@ -132,44 +153,55 @@ class Rows(dict):  # type: ignore[type-arg]
 
     def passed(self, declaration: Declaration) -> list[tuple[int, Any]]:
         """The kind and the class of each argument of a function."""
-        found = [self[letter] for letter in self.recipes[declaration].partition(":")[0]]
-        return [(kind, cls) for _, kind, cls in found if kind >= 0]
+        letters = self.recipes[declaration].partition(":")[0]
+        return [(kind, cls) for _, _, kind, cls in map(self.__getitem__, letters) if kind >= 0]
 
-    def __missing__(self, letter: str) -> tuple[bytes, int, Any]:
-        kind, name = self.recipes.kinds[letter]
-        cls = None
-        if name != NO_CLASS:
-            cls = self._scope.get(name) or getattr(ctypes, name, None) or find(self._scope, name)
+    def make(self, letter: str, declaration: Declaration, place: int) -> Row | None:
+        """What a letter is, from the first declaration that has it, as its parameter at a place."""
+        kind = self.recipes.kinds[letter]
+        cls = self.class_of(kind, declaration, place)
         if kind in ARGUMENTS:
             self[letter] = made = self._argument(*ARGUMENTS[kind], cls)
         else:
             self[letter] = made = self._result(ord(kind) - ord("A"), cls)
         return made
 
-    def _argument(self, kind: int, limit: int, cls: Any) -> tuple[bytes, int, Any]:
+    def class_of(self, kind: str, declaration: Declaration, place: int) -> Any:
+        """The class of a parameter, or the types that an attribute decides; None if its kind has none."""
+        if kind not in WITH_CLASS:
+            return find(self._scope, self._address) if kind == "a" and self._address else None
+        text = declaration.prototype
+        before, _, name = text[text.index("(") + 1 : -1].split(",")[place].rpartition(" ")
+        if kind == _OF_TABLE:
+            return find(self._scope, declaration.variants[name.lstrip("*")][1])
+        name = before.replace("const", "").strip(" *")
+        cls = SCALARS.get(name) or find(self._scope, name)
+        return ctypes.c_int if kind in ARRAYS and issubclass(cls, Enum) else cls
+
+    def _argument(self, kind: int, limit: int, cls: Any) -> Row | None:
         if kind & BYTES:
             cls = bytes
         elif self._twins and cls in self._twins:
             if not kind & ENUM:
-                return b"", kind, cls
+                return None
             cls = self._twins[cls]
-        width = ctypes.sizeof(cls) if kind & (VALUE | ARRAY) else 0
         at = 0 if cls is None else self._keep(cls)
-        places = (0, limit, 0, at) if kind & ARRAY else (at, limit, 0, 0)
-        return _argument(kind, *places, 0, 0, 8, width, 0), kind, cls
+        if kind & ARRAY:
+            return _before(kind, 0, limit), _behind(at, 0, 0, 8, ctypes.sizeof(cls), 0), kind, cls
+        width = ctypes.sizeof(cls) if kind & VALUE else 0
+        return _before(kind, at, limit), _behind(0, 0, 0, 8, width, 0), kind, cls
 
-    def _result(self, kind: int, cls: Any) -> tuple[bytes, int, Any]:
-        twins, of = self._twins, OF_RESULT
-        if kind == CHOSEN:
-            of = OF_ATTRIBUTE
+    def _result(self, kind: int, cls: Any) -> Row | None:
+        twins, given = self._twins, cls
         if twins is not None:
             if kind in (_TEXT, _CHARS, CHOSEN) or (cls in twins and kind != _ENUM):
-                return b"", of, cls
+                return None
             cls = twins.get(cls, cls)
             if kind in (_HANDLE_4, _HANDLE_8):
                 kind, cls = number_of(cls), None
-        words = self._result_words(kind, None if of == OF_ATTRIBUTE else cls)
-        return _result(0, *words) if words else b"", of, cls
+        words = self._result_words(kind, None if kind == CHOSEN else cls)
+        of = OF_ATTRIBUTE if kind == CHOSEN else OF_RESULT
+        return (b"", _words(*words), of, given) if words else None
 
 
 def number_of(cls: Any) -> int:

@@ -35,7 +35,7 @@ from .lane_code import ROUTINE
 from .lane_entries import Forwarder, Vectorcall, python_of
 from .lane_entries import called_for as called_for
 from .lane_layout import CONTEXT, PAGE, NoLanes, context, new_of, references_of, slot_at, words
-from .lane_recipes import NO_LANE, OF_ATTRIBUTE, ZERO, Recipes, Rows, result_of
+from .lane_recipes import NO_LANE, OF_ATTRIBUTE, SLOTS, ZERO, Recipes, Rows, result_of
 from .lane_types import ADDRESS, ARRAY, BYTES, INTEGER, NONE, OBJECT, RESULTS, UNSEEN, argument, result
 from .lazy_types import find
 from .parameters import public_name
@@ -403,6 +403,7 @@ class _Lanes:
         self,
         function: Any,
         c_function: Any,
+        declaration: Declaration,
         rows: Rows,
         recipe: str,
         failed: Callable[..., Any] | None,
@@ -414,45 +415,47 @@ class _Lanes:
         None: the status is the first result, in a failure as well. names: of the parameters, if they are
         passed on by a forwarder.
         """
-        letters, _, more = recipe.partition(":")
-        found = [rows[letter] for letter in letters]
-        alone = failed is not None
+        letters, more = recipe, ""
+        if ":" in recipe:
+            letters, _, more = recipe.partition(":")
+        arguments: list[bytes] = []
+        outputs: list[bytes] = []
+        parts = count = place = 0
+        for letter in letters:
+            row = rows[letter] if letter in rows else rows.make(letter, declaration, place)
+            if row is None:
+                return None
+            before, behind, kind, _ = row
+            if kind >= 0:
+                arguments += before, SLOTS[place], behind
+                parts += 1
+            else:
+                outputs += SLOTS[place], behind
+                count += 1
+            place += 1
         block = self._block_for(function)
         if block is None:
             return None
-        arguments = [words for words, kind, _ in found if kind >= 0]
-        outputs = [words for words, kind, _ in found if kind < 0]
-        if b"" in arguments or b"" in outputs:
-            return None
-        parts, count = len(arguments), len(outputs)
+        if failed is None:
+            failed, ok = rows.failing(count), rows.success if count else rows.only
+            room, first, only = count + 1, id(ok), 0 if count else id(ok)
+        else:
+            room, first, only = 0 if count == 1 else count, 0, 0 if count else id(None)
         first_output = _HEAD + len(ARGUMENT) * parts
         address, table = self._words.room(first_output + len(RESULT) * count)
-        ok = None if alone else rows.success if count else rows.only
-        if failed is None:
-            failed = rows.failing(count)
         is_address = type(c_function) is int
-        table[:] = memoryview(
-            _usual(
-                self.entry.plain, id(function.__code__), parts, parts, parts, address + 8 * _HEAD, count,
-                address + 8 * first_output, c_function if is_address else 0, 0, max(len(letters) - 6, 0),
-                0 if count else id(ok), 0 if alone and count == 1 else count + (not alone),
-                0 if alone else id(ok), id(failed), more != "",
-            )
-            + b"".join(arguments + outputs)
-        ).cast("Q")  # fmt: skip
-        at, to = _HEAD + _SLOT_OF_ARGUMENT, first_output + _SLOT_OF_RESULT
-        for slot, (_, kind, _) in enumerate(found):
-            if kind >= 0:
-                table[at] = 8 * slot
-                at += len(ARGUMENT)
-            else:
-                table[to] = 8 * slot
-                to += len(RESULT)
+        head = _usual(
+            self.entry.plain, id(function.__code__), parts, parts, parts, address + 8 * _HEAD, count,
+            address + 8 * first_output, c_function if is_address else 0, 0, place - 6 if place > 6 else 0,
+            only, room, first, id(failed), more != "",
+        )  # fmt: skip
+        table[:] = memoryview(b"".join([head, *arguments, *outputs])).cast("Q")
         for i in range(0, len(more), 2):
             table[ord(more[i]) - ZERO] = ord(more[i + 1]) - ZERO
-        for slot, (_, kind, cls) in enumerate(found if more else ()):
+        for slot, letter in enumerate(letters if more else ""):
+            *_, kind, types = rows[letter]
             if kind == OF_ATTRIBUTE:
-                table[_CHOSEN] = self._chosen(cls, 8 * slot, table[first_output + _TEMPLATE])
+                table[_CHOSEN] = self._chosen(types, 8 * slot, table[first_output + _TEMPLATE])
         _kept.extend((function.__code__, failed))
         if not is_address:
             set_function(table, c_function)
@@ -723,7 +726,15 @@ def attach_face(face: Face, declaration: Declaration, function: Any, names: tupl
 def _rows(common: _Lanes, declaration: Declaration, twins: Mapping[type, Any] | None = None) -> Rows:
     library, scope = declaration.library, declaration.stub.__globals__
     recipes = library.rows.recipes if library.rows else Recipes(library.declared, *library.recipes())
-    return Rows(recipes, find(scope, library.status), scope, twins, immortal, common.result_words)
+    return Rows(
+        recipes,
+        find(scope, library.status),
+        scope,
+        twins,
+        library.address_class,
+        immortal,
+        common.result_words,
+    )
 
 
 def _attach(
@@ -750,7 +761,7 @@ def _attach(
         if function not in tables:
             if names is None and common.entry.passes_all:
                 names = declaration.inputs
-            table = common.open(function, c_function, rows, recipe, failed, names)
+            table = common.open(function, c_function, declaration, rows, recipe, failed, names)
             if table is None:
                 return None
             tables[function] = table
