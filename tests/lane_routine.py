@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from cudapy._ffi.lane_layout import PAGE
 from cudapy.simulator.engine.assembler.x86_64 import (
+    R11,
     R12,
     R13,
     R14,
@@ -99,9 +101,11 @@ class LaneRoutine(Assembler):
         return 8 * words
 
     def open_frame(self) -> None:
-        """Keep what has to be as it was, and get room."""
+        """Keep what has to be as it was, and get room: no page of the stack is left out, a guard is one."""
         for register in SAVED:
             self.push(register)
+        for below in range(PAGE, self.room, PAGE):
+            self.load(R11, At(RSP, -below))
         self.number("sub", RSP, self.room)
 
     def enter(self) -> None:

@@ -278,6 +278,23 @@ def test_threads_that_meet_at_the_first_launch(launches, stream, monkeypatch) ->
     assert [values for *_, values in launches] == [[struct.pack("Q", 5)]] and len(steps) == 1
 
 
+@needs_lanes
+def test_as_many_as_there_is_room_for(launches, stream) -> None:
+    """Also on a stack that is as small as one may be."""
+    count = launch_lane.MOST_ARGUMENTS
+    k, steps = ready(launches, *[8] * count, args=range(count), stream=stream)
+    numbers = [2**60 - 1 - i for i in range(count)]
+    before = threading.stack_size(32768)
+    thread = threading.Thread(target=launch, args=(stream, CONFIG, k, *numbers))
+    thread.start()
+    thread.join()
+    threading.stack_size(before)
+    launch(stream, CONFIG, k, *reversed(numbers))
+    packed = [struct.pack("Q", number) for number in numbers]
+    assert [values for *_, values in launches] == [packed, packed[::-1]]
+    assert not steps
+
+
 def test_what_has_no_room_has_no_lane(launches, stream) -> None:
     count = launch_lane.MOST_ARGUMENTS + 1
     k = kernel(launches, *[8] * count)

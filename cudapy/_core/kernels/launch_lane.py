@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from .arguments import Encoding
 
-MOST_ARGUMENTS, MOST_BYTES = 64, 1024
+MOST_ARGUMENTS, MOST_BYTES = 512, 4096
 """Of the launches that have a lane: so much room there is on its stack."""
 
 OF_PYTHON = (
