@@ -171,10 +171,10 @@ class Rows(dict):  # type: ignore[type-arg]
         if kind not in WITH_CLASS:
             return find(self._scope, self._address) if kind == "a" and self._address else None
         text = declaration.prototype
-        before, _, name = text[text.index("(") + 1 : -1].split(",")[place].rpartition(" ")
+        before, _, name = text[text.index("(") + 1 : -1].split(",")[place].strip().rpartition(" ")
         if kind == _OF_TABLE:
             return find(self._scope, declaration.variants[name.lstrip("*")][1])
-        name = before.replace("const", "").strip(" *")
+        name = before.replace("*const", "").removeprefix("const ").strip(" *")
         cls = SCALARS.get(name) or find(self._scope, name)
         return ctypes.c_int if kind in ARRAYS and issubclass(cls, Enum) else cls
 
