@@ -15,6 +15,8 @@ from .forms import MatrixProduct, Tile
 from .rule import Rule, rule
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..ptx.syntax import Instruction, Operand
 
 _SPACE = "[.space:global|shared::cta|shared]"
@@ -103,165 +105,86 @@ def _tile(instruction: Instruction, groups: dict[str, str]) -> Tile:
     return Tile(shape(groups), groups["which"], is_row, groups["T"], space_of(groups), count)
 
 
-def _rules() -> list[Rule]:
-    more: dict[str, Any] = {"has_effect": True, "copies": True, "convergence_mask": "all"}
+_MMA = "mma.sync.aligned.<shape:{}>.row.col"
+_SPARSE = "mma.<sparse:sp|sp::ordered_metadata>.sync.aligned.<shape:{}>.row.col"
+_WMMA = "wmma.mma.sync.aligned.<a:row|col>.<b:row|col>.<shape:{}>"
+_WMMA_BITS = _WMMA.replace(".sync", ".<bits:xor|and>.popc.sync")
+_PRODUCTS = (
+    (_MMA, "m16n8k8|m16n8k16", ".<D:f16|f32>.<A:f16>.<B:f16>.<C:f16|f32>", 0),
+    (_MMA, "m16n8k8|m16n8k16", ".<D:f32>.<A:bf16>.<B:bf16>.<C:f32>", 0),
+    (_MMA, "m16n8k4|m16n8k8", ".<D:f32>.<A:tf32>.<B:tf32>.<C:f32>", 0),
+    (_MMA, "m16n8k16|m16n8k32", "[.satfinite].<D:s32>.<A:s8|u8>.<B:s8|u8>.<C:s32>", 0),
+    (_MMA, "m8n8k4", ".<D:f64>.<A:f64>.<B:f64>.<C:f64>", 0),
+    (_MMA, "m16n8k4|m16n8k8|m16n8k16", ".<D:f64>.<A:f64>.<B:f64>.<C:f64>", 90),
+    (_MMA, "m16n8k16|m16n8k32", ".<D:f16|f32>.<A:e4m3|e5m2>.<B:e4m3|e5m2>.<C:f16|f32>", 89),
+    (_MMA, "m8n8k16", "[.satfinite].<D:s32>.<A:s8|u8>.<B:s8|u8>.<C:s32>", 0),
+    (_MMA, "m8n8k32|m16n8k32|m16n8k64", "[.satfinite].<D:s32>.<A:s4|u4>.<B:s4|u4>.<C:s32>", 0),
+    (_MMA, "m8n8k128|m16n8k128|m16n8k256", ".<D:s32>.<A:b1>.<B:b1>.<C:s32>.<bits:xor|and>.popc", 0),
+    (_SPARSE, "m16n8k16|m16n8k32", ".<D:f16|f32>.<A:f16>.<B:f16>.<C:f16|f32>", 80),
+    (_SPARSE, "m16n8k16|m16n8k32", ".<D:f32>.<A:bf16>.<B:bf16>.<C:f32>", 80),
+    (_SPARSE, "m16n8k8|m16n8k16", ".<D:f32>.<A:tf32>.<B:tf32>.<C:f32>", 80),
+    (_SPARSE, "m16n8k32|m16n8k64", "[.satfinite].<D:s32>.<A:s8|u8>.<B:s8|u8>.<C:s32>", 80),
+    (_SPARSE, "m16n8k64|m16n8k128", "[.satfinite].<D:s32>.<A:s4|u4>.<B:s4|u4>.<C:s32>", 80),
+    (_SPARSE, "m16n8k64", ".<D:f16|f32>.<A:e4m3|e5m2>.<B:e4m3|e5m2>.<C:f16|f32>", 89),
+    (_WMMA, "m8n8k32", ".<D:s32>.<A:s4|u4>.<B:s4|u4>.<C:s32>[.satfinite]", 0),
+    (_WMMA_BITS, "m8n8k128", ".<D:s32>.<A:b1>.<B:b1>.<C:s32>", 0),
+    (_WMMA, _WIDE["f16"], ".<D:f16|f32>.<C:f16|f32>", 0),
+    (_WMMA, _WIDE["f16"], ".<D:f32>.<A:bf16>.<B:bf16>.<C:f32>", 0),
+    (_WMMA, _WIDE["tf32"], ".<D:f32>.<A:tf32>.<B:tf32>.<C:f32>", 0),
+    (_WMMA, _WIDE["f16"], ".<D:s32>.<A:s8|u8>.<B:s8|u8>.<C:s32>[.satfinite]", 0),
+    (_WMMA, _WIDE["f64"], "[.rnd:rn].<D:f64>.<A:f64>.<B:f64>.<C:f64>", 0),
+)
+"""Forms of products: shapes, what follows them, and the first architecture."""
+_LOAD = "wmma.load.<which:{}>.sync.aligned.<layout:row|col>.<shape:{}>" + _SPACE + ".<T:{}>"
+_STORE = "wmma.store.<which:d>.sync.aligned.<layout:row|col>.<shape:{}>" + _SPACE + ".<T:{}>"
+_TILES = (
+    (_WIDE["f16"], "f16|bf16|s8|u8", "f16|f32|s32"),
+    (_WIDE["tf32"], "tf32", "f32"),
+    (_WIDE["f64"], "f64", "f64"),
+    ("m8n8k32", "s4|u4", "s32"),
+    ("m8n8k128", "b1", "s32"),
+)
+"""Shapes, and the types of a and b, and of c and d."""
+_WHOLE_WARP: dict[str, Any] = {"has_effect": True, "copies": True, "convergence_mask": "all"}
+
+
+def _product_rule(form: str, shapes: str, rest: str, since: int) -> Rule:
     operands = "{d}:D.register {a}:A.register {b}:B.register {c}:C.register"
-    dense: dict[str, Any] = more | {
-        "operands": operands,
-        "expression": "matrices.multiply(form, (a, b, c), lanes, site)",
-        "describe": _product,
-    }
-    halved: dict[str, Any] = more | {
-        "operands": operands + " m:b32 s:number",
-        "expression": "matrices.multiply_sparse(form, (a, b, c), m, lanes, site)",
-        "describe": _sparse_product,
-    }
-    mma = "mma.sync.aligned.<shape:{}>.row.col"
-    sparse = "mma.<sparse:sp|sp::ordered_metadata>.sync.aligned.<shape:{}>.row.col"
-    wmma = "wmma.mma.sync.aligned.<a:row|col>.<b:row|col>.<shape:{}>"
-    load = "wmma.load.<which:{}>.sync.aligned.<layout:row|col>.<shape:{}>" + _SPACE + ".<T:{}>"
-    rules = [
-        rule(
-            "ldmatrix.sync.aligned.m8n8.x<count:1|2|4>[.trans][.space:shared::cta|shared].b16",
-            "{d}:b32 [a]",
-            "matrices.load_rows(a, form, space, bool(trans), lanes, site)",
-            describe=_row_count,
-            **more,
-        ),
-        rule(
-            "stmatrix.sync.aligned.m8n8.x<count:1|2|4>[.trans][.space:shared::cta|shared].b16",
-            "- [a] {b}:b32",
-            "matrices.store_rows(a, b, space, bool(trans), lanes, site)",
-            describe=_row_count,
-            **more,
-        ),
-        rule(
-            mma.format("m16n8k8|m16n8k16") + ".<D:f16|f32>.<A:f16>.<B:f16>.<C:f16|f32>",
-            **dense,
-        ),
-        rule(
-            mma.format("m16n8k8|m16n8k16") + ".<D:f32>.<A:bf16>.<B:bf16>.<C:f32>",
-            **dense,
-        ),
-        rule(
-            mma.format("m16n8k4|m16n8k8") + ".<D:f32>.<A:tf32>.<B:tf32>.<C:f32>",
-            **dense,
-        ),
-        rule(
-            mma.format("m16n8k16|m16n8k32") + "[.satfinite].<D:s32>.<A:s8|u8>.<B:s8|u8>.<C:s32>",
-            **dense,
-        ),
-        rule(
-            mma.format("m8n8k4") + ".<D:f64>.<A:f64>.<B:f64>.<C:f64>",
-            **dense,
-        ),
-        rule(
-            mma.format("m16n8k4|m16n8k8|m16n8k16") + ".<D:f64>.<A:f64>.<B:f64>.<C:f64>",
-            since=90,
-            **dense,
-        ),
-        rule(
-            mma.format("m16n8k16|m16n8k32") + ".<D:f16|f32>.<A:e4m3|e5m2>.<B:e4m3|e5m2>.<C:f16|f32>",
-            since=89,
-            **dense,
-        ),
-        rule(
-            mma.format("m8n8k16") + "[.satfinite].<D:s32>.<A:s8|u8>.<B:s8|u8>.<C:s32>",
-            **dense,
-        ),
-        rule(
-            mma.format("m8n8k32|m16n8k32|m16n8k64") + "[.satfinite].<D:s32>.<A:s4|u4>.<B:s4|u4>.<C:s32>",
-            **dense,
-        ),
-        rule(
-            mma.format("m8n8k128|m16n8k128|m16n8k256") + ".<D:s32>.<A:b1>.<B:b1>.<C:s32>.<bits:xor|and>.popc",
-            **dense,
-        ),
-        rule(
-            sparse.format("m16n8k16|m16n8k32") + ".<D:f16|f32>.<A:f16>.<B:f16>.<C:f16|f32>",
-            since=80,
-            **halved,
-        ),
-        rule(
-            sparse.format("m16n8k16|m16n8k32") + ".<D:f32>.<A:bf16>.<B:bf16>.<C:f32>",
-            since=80,
-            **halved,
-        ),
-        rule(
-            sparse.format("m16n8k8|m16n8k16") + ".<D:f32>.<A:tf32>.<B:tf32>.<C:f32>",
-            since=80,
-            **halved,
-        ),
-        rule(
-            sparse.format("m16n8k32|m16n8k64") + "[.satfinite].<D:s32>.<A:s8|u8>.<B:s8|u8>.<C:s32>",
-            since=80,
-            **halved,
-        ),
-        rule(
-            sparse.format("m16n8k64|m16n8k128") + "[.satfinite].<D:s32>.<A:s4|u4>.<B:s4|u4>.<C:s32>",
-            since=80,
-            **halved,
-        ),
-        rule(
-            sparse.format("m16n8k64") + ".<D:f16|f32>.<A:e4m3|e5m2>.<B:e4m3|e5m2>.<C:f16|f32>",
-            since=89,
-            **halved,
-        ),
-        rule(
-            wmma.format("m8n8k32") + ".<D:s32>.<A:s4|u4>.<B:s4|u4>.<C:s32>[.satfinite]",
-            **dense,
-        ),
-        rule(
-            wmma.replace(".sync", ".<bits:xor|and>.popc.sync").format("m8n8k128")
-            + ".<D:s32>.<A:b1>.<B:b1>.<C:s32>",
-            **dense,
-        ),
-        rule(
-            wmma.format(_WIDE["f16"]) + ".<D:f16|f32>.<C:f16|f32>",
-            **dense,
-        ),
-        rule(
-            wmma.format(_WIDE["f16"]) + ".<D:f32>.<A:bf16>.<B:bf16>.<C:f32>",
-            **dense,
-        ),
-        rule(
-            wmma.format(_WIDE["tf32"]) + ".<D:f32>.<A:tf32>.<B:tf32>.<C:f32>",
-            **dense,
-        ),
-        rule(
-            wmma.format(_WIDE["f16"]) + ".<D:s32>.<A:s8|u8>.<B:s8|u8>.<C:s32>[.satfinite]",
-            **dense,
-        ),
-        rule(
-            wmma.format(_WIDE["f64"]) + "[.rnd:rn].<D:f64>.<A:f64>.<B:f64>.<C:f64>",
-            **dense,
-        ),
+    expression = "matrices.multiply(form, (a, b, c), lanes, site)"
+    describe: Callable[..., MatrixProduct] = _product
+    if form == _SPARSE:
+        operands += " m:b32 s:number"
+        expression = "matrices.multiply_sparse(form, (a, b, c), m, lanes, site)"
+        describe = _sparse_product
+    pattern = form.format(shapes) + rest
+    return rule(pattern, operands, expression, describe=describe, since=since, **_WHOLE_WARP)
+
+
+def _tile_rules(shapes: str, inner: str, outer: str) -> list[Rule]:
+    loads = (_LOAD.format("a|b", shapes, inner), _LOAD.format("c", shapes, outer))
+    load = "{d}:T.register [a] s?:u32", "matrices.load_tile(form, a, s, lanes, site)"
+    store = "- [a] {b}:T.register s?:u32", "matrices.store_tile(form, a, s, b, lanes, site)"
+    return [
+        *(rule(pattern, *load, describe=_tile, **_WHOLE_WARP) for pattern in loads),
+        rule(_STORE.format(shapes, outer), *store, describe=_tile, **_WHOLE_WARP),
     ]
-    for shapes, inner, outer in (
-        (_WIDE["f16"], "f16|bf16|s8|u8", "f16|f32|s32"),
-        (_WIDE["tf32"], "tf32", "f32"),
-        (_WIDE["f64"], "f64", "f64"),
-        ("m8n8k32", "s4|u4", "s32"),
-        ("m8n8k128", "b1", "s32"),
-    ):
-        loads: dict[str, Any] = more | {
-            "operands": "{d}:T.register [a] s?:u32",
-            "expression": "matrices.load_tile(form, a, s, lanes, site)",
-            "describe": _tile,
-        }
-        rules.append(rule(load.format("a|b", shapes, inner), **loads))
-        rules.append(rule(load.format("c", shapes, outer), **loads))
-        store = "wmma.store.<which:d>.sync.aligned.<layout:row|col>.<shape:{}>" + _SPACE + ".<T:{}>"
-        rules.append(
-            rule(
-                store.format(shapes, outer),
-                "- [a] {b}:T.register s?:u32",
-                "matrices.store_tile(form, a, s, b, lanes, site)",
-                describe=_tile,
-                **more,
-            )
-        )
-    return rules
 
 
-RULES = _rules()
+RULES = [
+    rule(
+        "ldmatrix.sync.aligned.m8n8.x<count:1|2|4>[.trans][.space:shared::cta|shared].b16",
+        "{d}:b32 [a]",
+        "matrices.load_rows(a, form, space, bool(trans), lanes, site)",
+        describe=_row_count,
+        **_WHOLE_WARP,
+    ),
+    rule(
+        "stmatrix.sync.aligned.m8n8.x<count:1|2|4>[.trans][.space:shared::cta|shared].b16",
+        "- [a] {b}:b32",
+        "matrices.store_rows(a, b, space, bool(trans), lanes, site)",
+        describe=_row_count,
+        **_WHOLE_WARP,
+    ),
+    *(_product_rule(*product) for product in _PRODUCTS),
+    *(one for tiles in _TILES for one in _tile_rules(*tiles)),
+]
