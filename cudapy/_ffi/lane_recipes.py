@@ -174,7 +174,7 @@ class Rows(dict):  # type: ignore[type-arg]
         before, _, name = text[text.index("(") + 1 : -1].split(",")[place].strip().rpartition(" ")
         if kind == _OF_TABLE:
             return find(self._scope, declaration.variants[name.lstrip("*")][1])
-        name = before.replace("*const", "").removeprefix("const ").strip(" *")
+        name = " ".join([word for word in before.replace("*", " ").split() if word != "const"])
         cls = SCALARS.get(name) or find(self._scope, name)
         return ctypes.c_int if kind in ARRAYS and issubclass(cls, Enum) else cls
 
