@@ -160,10 +160,9 @@ class Rows(dict):  # type: ignore[type-arg]
         """What a letter is, from the first declaration that has it, as its parameter at a place."""
         kind = self.recipes.kinds[letter]
         cls = self.class_of(kind, declaration, place)
-        if kind in ARGUMENTS:
-            self[letter] = made = self._argument(*ARGUMENTS[kind], cls)
-        else:
-            self[letter] = made = self._result(ord(kind) - ord("A"), cls)
+        known = ARGUMENTS.get(kind)
+        made = self._argument(*known, cls) if known else self._result(ord(kind) - ord("A"), cls)
+        self[letter] = made
         return made
 
     def class_of(self, kind: str, declaration: Declaration, place: int) -> Any:

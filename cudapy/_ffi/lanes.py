@@ -366,8 +366,8 @@ class _Lanes:
         """
         with _lock:
             outputs = [(slot, self.result_words(kind, cls, count)) for slot, kind, cls, count in results]
-            block = self._block_for(function)
-            if block is None or not all(words for _, words in outputs):
+            block = self._block_with_room()
+            if block is None or not all(words for _, words in outputs) or not self.entry.is_free(function):
                 return None
             last, is_sized, objects = 0, 0, 0
             rest: list[int] = []
@@ -433,7 +433,7 @@ class _Lanes:
                 outputs += SLOTS[place], behind
                 count += 1
             place += 1
-        block = self._block_for(function)
+        block = self._block_with_room()
         if block is None:
             return None
         if failed is None:
@@ -449,7 +449,7 @@ class _Lanes:
             address + 8 * first_output, c_function if is_address else 0, 0, place - 6 if place > 6 else 0,
             only, room, first, id(failed), more != "",
         )  # fmt: skip
-        table[:] = memoryview(b"".join([head, *arguments, *outputs])).cast("Q")
+        table[:] = memoryview(head + b"".join(arguments) + b"".join(outputs)).cast("Q")
         for i in range(0, len(more), 2):
             table[ord(more[i]) - ZERO] = ord(more[i + 1]) - ZERO
         for slot, letter in enumerate(letters if more else ""):
@@ -462,11 +462,9 @@ class _Lanes:
         self.entry.enter(function, block.stub(address), names)
         return table
 
-    def _block_for(self, function: Any) -> _Block | None:
-        """A block with room for another stub; None if a function needs none, or there can be none."""
+    def _block_with_room(self) -> _Block | None:
+        """A block with room for another stub; None if there can be none."""
         block = self._blocks[-1]
-        if not self.entry.is_free(function):
-            return None
         if block.used == STUBS:
             if len(self._blocks) == MOST_BLOCKS:
                 return None
@@ -753,7 +751,7 @@ def _attach(
     if recipe == NO_LANE:
         return None
     library = declaration.library
-    c_function = library.address(_find_symbol, *declaration.found_by)
+    c_function = library.address(_find_symbol, declaration)
     with _lock:  # threads whose first calls meet come here for the same function
         tables = library.lanes.get(declaration)
         if tables is None:

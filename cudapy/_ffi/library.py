@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-from functools import partial
 
 from .._process import environment
 from .lazy_types import find
@@ -91,37 +90,41 @@ class Library:
         """Declare the function below by its C prototype. `options` are those of Declaration."""
         return Declaration(self, prototype, **options)
 
-    def symbol(self, *symbol: Any) -> Any:
-        """The C function with this name, else that before it: what `Declaration.found_by` says, or a name.
-
-        Raises SymbolNotFound, or what `load` raises.
-        """
-        return self._look_up(self.load().__getitem__, *symbol)
-
-    def address(self, find_symbol: Callable[[int, str], int], *symbol: Any) -> Any:
+    def address(self, find_symbol: Callable[[int, str], int], declaration: Declaration) -> Any:
         """The address of a C function, if the library is one of the system; or what `symbol` returns.
 
         find_symbol: finds a name in an open library of the system, or raises OSError.
         """
         library = self.load()
-        get = partial(find_symbol, library._handle) if type(library) is ctypes.CDLL else library.__getitem__
-        return self._look_up(get, *symbol)
+        if type(library) is ctypes.CDLL and not declaration.symbols and not self.suffixes():
+            name = symbol_of(declaration.prototype)
+            try:
+                address = find_symbol(library._handle, name)
+            except OSError:  # there may be an older one
+                return self.symbol(*declaration.found_by)
+            names = self._observed.get(name)
+            if names is None:
+                self._observed[name] = {name}
+            else:
+                names.add(name)
+            return address
+        return self.symbol(*declaration.found_by)
 
-    def _look_up(
+    def symbol(
         self,
-        get: Callable[[str], Any],
         name: str,
         since: str | None = None,
         before: str | None = None,
         symbols: Mapping[int, str | None] | None = None,
     ) -> Any:
+        """The C function `name`, else `before`. Raises SymbolNotFound, or what `load` raises."""
+        library = self.load()
         here = symbols.get(self.major() or 0, name) if symbols else name
-        suffixes = (*self.suffixes(), "")
         for symbol in filter(None, (here, before)):
-            for suffix in suffixes:
+            for suffix in (*self.suffixes(), ""):
                 try:
-                    function = get(symbol + suffix)
-                except (AttributeError, OSError):
+                    function = library[symbol + suffix]
+                except AttributeError:
                     continue
                 self._observed.setdefault(symbol, set()).add(symbol + suffix)
                 return function
@@ -267,8 +270,9 @@ class Declaration:
 
     def open_lane(self) -> bool:
         """Give the stub its fast lane. Returns whether it has got one now."""
-        if self.lane is None:
-            self.lane = attach_lane(self, self.stub) or False
+        if self.lane is None and environment.LANES_WANTED:
+            lanes = _lanes or lane_module()
+            self.lane = lanes.attach(self, self.stub) or False
             return self.lane is not False
         return False
 
