@@ -90,18 +90,7 @@ class Program(Closable):
         Source: nvrtcCompileProgram, nvvmCompileProgram, nvJitLinkComplete, cuLinkComplete.
         """
         getattr(self, self._vital)  # raises if this is closed
-        target = str(target_type).lower()
-        if target not in TARGETS[self._code_type]:
-            known = " or ".join(TARGETS[self._code_type])
-            raise ValueError(f"Program.compile: {self._code_type} compiles to {known}, not {target_type!r}")
-        single = isinstance(name_expressions, (str, bytes))
-        names: tuple[str | bytes, ...] = (name_expressions,) if single else tuple(name_expressions)  # type: ignore[assignment]
-        for name in names:
-            if not isinstance(name, (str, bytes)):
-                kind = type(name).__name__
-                raise TypeError(f"Program.compile: name_expressions has str or bytes, not {kind}: {name!r}")
-        if names and self._code_type != "c++":
-            raise ValueError("Program.compile: name_expressions are for C++; other code has its names")
+        target, names = self._target(target_type), self._names(name_expressions)
         if self._code_type == "c++" and (text := program_nvrtc.other_headers(self._options)):
             warnings.warn(text, stacklevel=2)
 
@@ -130,6 +119,24 @@ class Program(Closable):
         if logs is not None and built.log:
             logs.write(built.log)
         return ObjectCode._of(built.code, target, self._options.name, built.symbols)
+
+    def _target(self, target_type: str) -> str:
+        target = str(target_type).lower()
+        if target not in TARGETS[self._code_type]:
+            known = " or ".join(TARGETS[self._code_type])
+            raise ValueError(f"Program.compile: {self._code_type} compiles to {known}, not {target_type!r}")
+        return target
+
+    def _names(self, name_expressions: Sequence[str | bytes]) -> tuple[str | bytes, ...]:
+        single = isinstance(name_expressions, (str, bytes))
+        names: tuple[str | bytes, ...] = (name_expressions,) if single else tuple(name_expressions)  # type: ignore[assignment]
+        for name in names:
+            if not isinstance(name, (str, bytes)):
+                kind = type(name).__name__
+                raise TypeError(f"Program.compile: name_expressions has str or bytes, not {kind}: {name!r}")
+        if names and self._code_type != "c++":
+            raise ValueError("Program.compile: name_expressions are for C++; other code has its names")
+        return names
 
     def link(self, target_type: str, logs: Writable | None = None) -> ObjectCode:
         """The same as `compile`, for PTX."""

@@ -62,12 +62,7 @@ def make_program_cache_key(
     if not isinstance(code, (str, bytes, bytearray)):
         raise TypeError(f"make_program_cache_key: code must be str or bytes, not {type(code).__name__}")
     source = code.encode() if isinstance(code, str) else bytes(code)
-    unknown = [name for name in UNKNOWN if os.environ.get(name)]
-    if kind == SourceCodeType.CXX:
-        files = WRITTEN if extra_digest is not None else (*WRITTEN, *READ)
-        unknown += sorted(set_fields(options).intersection(files))
-    if unknown:
-        raise NotCacheable(f"a program with {', '.join(unknown)} depends on files that no key can hold")
+    _require_known_files(kind, options, extra_digest)
     parts: list[tuple[str, bytes]] = [
         ("cudapy", f"{__version__}, {FORM}".encode()),
         ("kind", f"{kind} to {target}, {options.name}".encode()),
@@ -88,6 +83,16 @@ def make_program_cache_key(
     for label, value in parts:
         digest.update(b"%b %d\n%b\n" % (label.encode(), len(value), value))
     return digest.digest()
+
+
+def _require_known_files(kind: SourceCodeType, options: ProgramOptions, extra_digest: bytes | None) -> None:
+    """Raise NotCacheable for what has files written or read that a key does not have."""
+    unknown = [name for name in UNKNOWN if os.environ.get(name)]
+    if kind == SourceCodeType.CXX:
+        files = WRITTEN if extra_digest is not None else (*WRITTEN, *READ)
+        unknown += sorted(set_fields(options).intersection(files))
+    if unknown:
+        raise NotCacheable(f"a program with {', '.join(unknown)} depends on files that no key can hold")
 
 
 def _tagged(name: str | bytes) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from typing import Any
 
 from ..._ffi.mangled import readable_in
@@ -141,6 +142,16 @@ class KernelLaunch(Operation):
             on_device.possible = configuration
 
     def _check(self) -> None:
+        self._check_dimensions()
+        self._check_block()
+        if self.cluster is not None:
+            self._check_cluster(self.cluster)
+        elif self.kernel.kernel.needs_cluster:
+            raise _misfit(f"{self.kernel.name} is made for clusters: the launch must say how large they are")
+        if self.is_cooperative:
+            self._check_that_it_fits()
+
+    def _check_dimensions(self) -> None:
         device = self.context.device
         for what, sizes, limit in (
             ("grid", self.grid, OfDevice.CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X),
@@ -151,8 +162,10 @@ class KernelLaunch(Operation):
                     raise ImpossibleConfiguration(
                         f"{what} dimensions {sizes}: number {i} must be 1 .. {device[OfDevice(limit + i)]}"
                     )
-        block, required = self.threads_of_block, self.kernel.kernel.required_block
-        threads = block[0] * block[1] * block[2]
+
+    def _check_block(self) -> None:
+        """Its threads and its shared memory."""
+        threads, required = math.prod(self.threads_of_block), self.kernel.kernel.required_block
         most = get(self.kernel.on_device, CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)
         if threads > 1024:
             raise ImpossibleConfiguration(
@@ -162,7 +175,7 @@ class KernelLaunch(Operation):
             raise Refused(
                 "CUDA_ERROR_INVALID_VALUE", f"{self.kernel.name} is made for blocks of {most} threads at most"
             )
-        if required is not None and block != required:
+        if required is not None and self.threads_of_block != required:
             raise invalid(
                 f"{self.kernel.name} requires blocks of {required} (.reqntid), or (1, 1, 1) for that, "
                 f"not {self.block}"
@@ -174,19 +187,17 @@ class KernelLaunch(Operation):
             raise invalid(
                 f"{self.shared} dynamic bytes of shared memory, more than the {room} of {self.kernel.name}"
             )
-        if self.cluster is not None:
-            self._check_cluster(self.cluster)
-        elif self.kernel.kernel.needs_cluster:
-            raise _misfit(f"{self.kernel.name} is made for clusters: the launch must say how large they are")
-        if self.is_cooperative:
-            fit = blocks_per_multiprocessor(self.kernel, threads, self.shared)
-            fit *= device[OfDevice.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT]
-            blocks = self.grid[0] * self.grid[1] * self.grid[2]
-            if blocks > fit:
-                raise Refused(
-                    "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE",
-                    f"{blocks} blocks, but the device has room for {fit}",
-                )
+
+    def _check_that_it_fits(self) -> None:
+        """All blocks of a cooperative launch run side by side."""
+        fit = blocks_per_multiprocessor(self.kernel, math.prod(self.threads_of_block), self.shared)
+        fit *= self.context.device[OfDevice.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT]
+        blocks = math.prod(self.grid)
+        if blocks > fit:
+            raise Refused(
+                "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE",
+                f"{blocks} blocks, but the device has room for {fit}",
+            )
 
     def _check_cluster(self, cluster: Three) -> None:
         if not self.context.device[OfDevice.CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH]:

@@ -122,52 +122,54 @@ def texture(
     view: CUDA_RESOURCE_VIEW_DESC | cudaResourceViewDesc | None,
 ) -> Texture:
     """A resource, as texture instructions access it. Raises Refused."""
-    kind, levels = int(resource.resType), []
-    dimensions, layered, cubemap, linear = 1, False, False, False
+    kind = int(resource.resType)
     if kind == CUresourcetype.CU_RESOURCE_TYPE_ARRAY:
-        array = find_array(int(resource.res.array.hArray))
-        data = _of_array(array)
-        dimensions, layered, cubemap = _kind(array)
+        levels = [find_array(int(resource.res.array.hArray))]
     elif kind == CUresourcetype.CU_RESOURCE_TYPE_MIPMAPPED_ARRAY:
-        arrays = find(int(resource.res.mipmap.hMipmappedArray), MipmappedArray).levels
+        levels = find(int(resource.res.mipmap.hMipmappedArray), MipmappedArray).levels
         if view is not None and (view.firstMipmapLevel or view.lastMipmapLevel):
-            arrays = arrays[view.firstMipmapLevel : view.lastMipmapLevel + 1]
-        data, *levels = [_of_array(array) for array in arrays]
-        dimensions, layered, cubemap = _kind(arrays[0])
+            levels = levels[view.firstMipmapLevel : view.lastMipmapLevel + 1]
     elif kind == CUresourcetype.CU_RESOURCE_TYPE_LINEAR:
-        line = resource.res.linear
-        count = line.sizeInBytes // element_size(int(line.format), line.numChannels)
-        check_range(int(line.devPtr), line.sizeInBytes)
-        data = memory_view(int(line.devPtr), channel(int(line.format)), 1, 1, count, line.numChannels)
-        linear = True
+        return Texture(_line(resource.res.linear), 1, is_linear=True, **sampling(rules))
     elif kind == CUresourcetype.CU_RESOURCE_TYPE_PITCH2D:
-        plane = resource.res.pitch2D
-        width = plane.width * element_size(int(plane.format), plane.numChannels)
-        if plane.pitchInBytes % 32 or plane.pitchInBytes < width:
-            raise invalid(
-                f"a pitch of {plane.pitchInBytes} bytes is not a multiple of 32, or less than the width"
-            )
-        check_range(int(plane.devPtr), (plane.height - 1) * plane.pitchInBytes + width)
-        data = memory_view(
-            int(plane.devPtr),
-            channel(int(plane.format)),
-            1,
-            plane.height,
-            plane.width,
-            plane.numChannels,
-            plane.pitchInBytes,
-        )
-        dimensions = 2
+        return Texture(_plane(resource.res.pitch2D), 2, **sampling(rules))
     else:
         raise invalid(f"{kind} is not a CUresourcetype")
+    data, *others = map(_of_array, levels)
+    dimensions, is_layered, is_cubemap = _kind(levels[0])
     return Texture(
         data,
         dimensions,
-        is_layered=layered,
-        is_cubemap=cubemap,
-        is_linear=linear,
-        levels=tuple(levels),
+        is_layered=is_layered,
+        is_cubemap=is_cubemap,
+        levels=tuple(others),
         **sampling(rules),
+    )
+
+
+def _line(line: Any) -> Any:
+    """The elements of linear memory. Raises Refused."""
+    count = line.sizeInBytes // element_size(int(line.format), line.numChannels)
+    check_range(int(line.devPtr), line.sizeInBytes)
+    return memory_view(int(line.devPtr), channel(int(line.format)), 1, 1, count, line.numChannels)
+
+
+def _plane(plane: Any) -> Any:
+    """The elements of rows in memory. Raises Refused."""
+    width = plane.width * element_size(int(plane.format), plane.numChannels)
+    if plane.pitchInBytes % 32 or plane.pitchInBytes < width:
+        raise invalid(
+            f"a pitch of {plane.pitchInBytes} bytes is not a multiple of 32, or less than the width"
+        )
+    check_range(int(plane.devPtr), (plane.height - 1) * plane.pitchInBytes + width)
+    return memory_view(
+        int(plane.devPtr),
+        channel(int(plane.format)),
+        1,
+        plane.height,
+        plane.width,
+        plane.numChannels,
+        plane.pitchInBytes,
     )
 
 
