@@ -13,6 +13,7 @@ import threading
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -22,22 +23,32 @@ REPOSITORY = Path(__file__).parents[2]
 
 
 def run(
-    code: str, *, simulated: bool = True, ends_at_once: bool = True, **environment: str
+    code: str,
+    *,
+    simulated: bool = True,
+    forked: bool | None = None,
+    ends_at_once: bool = True,
+    **environment: str,
 ) -> subprocess.CompletedProcess[str]:
-    """Run a program in a process of its own: a process has one driver for good."""
+    """Run a program in a process of its own: a process has one driver for good.
+
+    simulated: whether the environment chooses the simulator. forked: whether all modules may be imported
+    already; by default where it is chosen, as what begins without it tests how it is switched on.
+    """
     given = {name: value for name, value in os.environ.items() if not name.startswith("CUDAPY")}
     given |= {"PYTHONPATH": str(REPOSITORY), **environment}
     if simulated:
         given = {"CUDAPY_DRIVER": "simulator", **given}
+    if simulated if forked is None else forked:
         return warm.run(["-c", code], env=given, ends_at_once=ends_at_once)
-    return subprocess.run(  # what begins without the simulator tests how it is switched on
+    return subprocess.run(
         [sys.executable, "-c", code], env=given, capture_output=True, text=True, timeout=120, check=False
     )
 
 
-def output(code: str, *, simulated: bool = True, ends_at_once: bool = True, **environment: str) -> str:
-    """What a program prints that ends well and has nothing to say on stderr."""
-    done = run(code, simulated=simulated, ends_at_once=ends_at_once, **environment)
+def output(code: str, **options: Any) -> str:
+    """What a program prints that ends well and has nothing to say on stderr; options as those of `run`."""
+    done = run(code, **options)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 
@@ -182,7 +193,7 @@ print(simulator.stand_in(), simulator.is_enabled())
     LINE = "no NVIDIA GPU here: running on the cudapy simulator\n"
 
     def run(self, fake: str, **environment: str) -> str:
-        return output(self.CODE.replace("FAKE", fake), simulated=False, **environment)
+        return output(self.CODE.replace("FAKE", fake), simulated=False, forked=True, **environment)
 
     def test_without_a_driver(self) -> None:
         fake = """
@@ -251,7 +262,7 @@ except RuntimeError as error:
             "print(driver.cuDriverGetVersion()[1], driver.cuGetProcAddress(b'cuInit', 12050, 0)[0].value)\n"
         )
         code += "try: simulator.enable(driver_version=(13, 0))\nexcept RuntimeError as error: print(error)"
-        assert output(code, simulated=False).startswith(
+        assert output(code, simulated=False, forked=True).startswith(
             "12040 1\nthe simulator is on, with 1 of compute capab"
         )
         done = run(PREPARE, CUDAPY_SIMULATOR_DRIVER_VERSION="11.8")
@@ -322,7 +333,7 @@ print(driver.checked.cuFuncGetAttribute(driver.CUfunction_attribute.CU_FUNC_ATTR
             + PREPARE
             + "for _ in range(3): print(driver.cuProfilerStart())"
         )
-        done = run(code, simulated=False)
+        done = run(code, simulated=False, forked=True)
         assert done.stdout == 3 * "(<CUresult.CUDA_ERROR_UNKNOWN: 999>,)\n"
         assert done.stderr.count("cuProfilerStart failed, which is a mistake in the simulator") == 1
         assert done.stderr.count("ZeroDivisionError") == done.stderr.count("Traceback") == 1
@@ -595,7 +606,7 @@ simulator.enable()
 from cudapy.simulator.code import images as code
 print(code.attached(before) is None and b".entry k" in code.attached(cubin()))
 """
-        assert output(code, simulated=False) == "True\n"
+        assert output(code, simulated=False, forked=True) == "True\n"
 
 
 class TestLinker:
