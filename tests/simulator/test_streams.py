@@ -86,14 +86,21 @@ def text_of(body: str, kind: str, index: str = "u32") -> str:
     return KERNEL.format(body=body.format(kind=kind, size=size), register=bits, size=size, index=index)
 
 
-def ran(text: str, kind: str, block: Any, first: int = 0, before: int = 0) -> tuple[Any, Any, str]:
-    """What memory holds afterwards, and the fault. before: bytes that pointers lie behind the start."""
+def ran(
+    text: str, kind: str, block: Any, first: int = 0, before: int = 0, times: int = 1
+) -> tuple[Any, Any, str]:
+    """What memory holds afterwards, and the fault. before: bytes that pointers lie behind the start; times:
+    launches, of which the first one finds the allocations.
+    """
     dtype, machine = np.dtype(KINDS[kind]), Machine()
     data = np.random.default_rng(3).integers(0, 256, 600 * dtype.itemsize, np.uint8).view(dtype)
     x, y = machine.array(data), machine.array(data[::-1].copy())
     pointers = (np.uint64(one.address + before) for one in (x, y))
     try:
-        machine.run(Module(text, machine.memory), "k", 1, block, *pointers, np.uint32(first % (1 << 32)))
+        loaded, arguments = Module(text, machine.memory), (*pointers, np.uint32(first % (1 << 32)))
+        for number in range(times):
+            x.set(np.roll(data, number))
+            machine.run(loaded, "k", 1, block, *arguments)
         fault = ""
     except Fault as error:
         fault = "\n".join(str(error).splitlines()[:3])
@@ -175,3 +182,29 @@ def test_strides() -> None:
     )
     wanted = {"%t": 1, "%r": 0, "%i": 1, "%o": 4, "%x": 4, "%q": 0, "%s": 4, "%v": None, "%nothing": None}
     assert {name: strides.of(Register(name)) for name in wanted} == wanted
+
+
+IN_PLACE = "ld.global.{kind} %v, [%x];\nadd.{kind} %v, %v, %v;\nst.global.{kind} [%x], %v;"
+ONE_ARRAY = """
+sub.u64 %y, %x, {apart};
+ld.global.u32 %v, [%x];
+add.u32 %u, %v, 1;
+st.global.u32 [%y], %u;
+add.u64 %o, %o, %a;
+st.global.u32 [%o+1792], %v;
+"""
+
+
+@pytest.mark.parametrize("rows", [(32, 1), (8, 4)], ids=str)
+@pytest.mark.parametrize("apart", [0, 4, 28, 32, 96, 124, 128, -4, -28, -32, -124, -128, -1024])
+def test_loads_and_stores_of_one_allocation(
+    apart: int, rows: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All lanes load before any stores, however the parts of a warp lie; what was loaded is still there."""
+    text = text_of(ONE_ARRAY.replace("{apart}", str(apart)), "u32")
+    assert not both(monkeypatch, text, "u32", (*rows, 1), 64, 0, 2)[2]
+
+
+@pytest.mark.parametrize("block", [(64, 1, 1), (16, 4, 1)], ids=str)
+def test_stores_where_it_was_loaded(block: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not both(monkeypatch, text_of(IN_PLACE, "u32"), "u32", block, 0, 0, 2)[2]

@@ -109,8 +109,15 @@ class Lanes(Operands[Value]):
     # Constants and operations of either width.
 
     def constant(self, bits: int, size: int) -> Value:
-        one = self.code.constant(self.context.constant(bits & ((1 << 8 * size) - 1), size), size)
+        bits &= (1 << 8 * size) - 1
+        one = self.code.constant(self.context.constant(bits, size), size)
+        self.code.numbers[one] = bits
         return (one, one) if size == 8 else (one,)
+
+    def power_of_two(self, a: Value) -> int | None:
+        """Which power of two all lanes have, if the text of the program says so."""
+        number = self.code.numbers.get(a[0], 0) if len({*a}) == 1 else 0
+        return number.bit_length() - 1 if number and not number & (number - 1) else None
 
     def each(self, name: str, a: Value, b: Value, number: int | None = None) -> Value:
         return tuple(self.code.op(name, x, y, number) for x, y in zip(a, b, strict=True))
@@ -134,6 +141,9 @@ class Lanes(Operands[Value]):
         return self.widened((mask,), signed=True)
 
     def widened(self, a: Value, signed: bool) -> Value:
+        number = self.code.numbers.get(a[0])
+        if number is not None:
+            return self.constant(number - (number >> 31 << 32 if signed else 0), 8)
         name = "pmovsxdq" if signed else "pmovzxdq"
         return self.code.widen(name, a[0]), self.code.widen(name, self.code.upper(a[0]))
 

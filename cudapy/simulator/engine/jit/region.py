@@ -141,6 +141,7 @@ class Region:
         """The blocks before which lanes may leave: warp operations, barriers, loads of undefined bytes."""
         self._left_before: dict[int, str] = {}
         self._crossing: set[str] = set().union(*(block.live_in for block in blocks))
+        self._is_entered_once = not any(0 in block.successors() for block in blocks)
         self._given = self._find_given()
         """Registers that are inputs: once they are set they lie where those do, and nobody copies them."""
         self._read: dict[int, set[str]] = {}
@@ -205,7 +206,7 @@ class Region:
         for block in self._blocks:
             for step in block.steps:
                 written.update(registers_of(next(iter(step.instruction.operands), None)))
-        if any(0 in block.successors() for block in self._blocks):
+        if not self._is_entered_once:
             return set()
         for step in self._blocks[0].steps:
             for register, expression, kind in given_by(self.function, step):
@@ -355,6 +356,10 @@ class Region:
     def is_shared_by_blocks(self, name: str) -> bool:
         """Whether another block may read what is in a register."""
         return name in self._crossing
+
+    def has_all_lanes(self, number: int) -> bool:
+        """Whether a block runs once, with all lanes of the chunk."""
+        return number == 0 and self._is_entered_once
 
     def is_given(self, name: str) -> bool:
         """Whether a register lies where an input does."""
@@ -689,6 +694,7 @@ class _Writer:
         is_full: all lanes are active.
         """
         lanes, region = self._lanes, self._region
+        is_full |= region.has_all_lanes(self._block.index)
         self._read |= lanes.values.keys()
         code = lanes.code
         out: list[tuple[str, Value]] = []

@@ -3,7 +3,7 @@
 Some steps of a block are a stretch, of which there is code for 32 active lanes: it looks at all addresses
 first, changing nothing, and then computes, loads and stores a part of eight lanes at a time, in registers of
 the processor. Accesses from one pointer, with constants added, are looked at as one. Where the addresses are
-not of that kind, or out of bounds, the usual code runs in its place.
+not of that kind, or out of bounds, or a part stores what a later one loads, the usual code runs in its place.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..access import READ, WRITE
+from ..assembler.x86_64 import RAX, RBX, RDI, RDX, RSI, At
 from ..checks import UNDEFINED
 from ..ptx.syntax import Address, Register
 from ..ptx.types import BITS, TYPES
 from . import layout
 from .accesses import is_known
 from .lanes import Unsupported
-from .vectors import Kept
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,8 +31,7 @@ _MEMORY = {"global": "global", "const": "global", "shared": "shared"}
 """Spaces that do not overlap, and what is known of addresses in them."""
 _BESIDE = 8
 """Lanes of a part."""
-_BIASED = 63
-"""Shifts the sign of a number of 64 bits to its lowest place."""
+_PARTS = range(4)
 
 
 class _Group:
@@ -54,6 +53,15 @@ class _Group:
         self.first, self.end = min(self.first, displacement), max(self.end, displacement + size)
         self.alignment = max(self.alignment, alignment)
 
+    @property
+    def span(self) -> int:
+        """The bytes that a part accesses."""
+        return self.end - self.first + (_BESIDE - 1) * self.stride
+
+    def at(self, part: int) -> At:
+        """Where the address of a part's first lane is kept."""
+        return At(RBX, self.pointer + 8 * _BESIDE * part)
+
 
 class Stream:
     """The accesses of a stretch."""
@@ -61,8 +69,10 @@ class Stream:
     def __init__(self, context: CodeContext, strides: Strides, room: Callable[[int], int]) -> None:
         self._context, self._strides, self._room = context, strides, room
         self._groups: dict[tuple[str, Value, int], _Group] = {}
-        self._modes: dict[str, set[int]] = {}
-        """What was done with memory of each kind."""
+        self._loaded: dict[str, dict[_Group, None]] = {}
+        """Of each kind of memory, what is loaded."""
+        self._stored: dict[str, _Group] = {}
+        """What is stored, which is the last access."""
 
     @property
     def has_any(self) -> bool:
@@ -105,12 +115,15 @@ class Stream:
         code, kept, bad = lanes.code, [], None
         for group in self._groups.values():
             wrong, address = self._check(lanes, group)
-            # of the next warp: in a loop, that comes long after this one
-            ahead = 0 if group.space == "shared" else layout.LANES * group.stride
-            kept.append(Kept(group.pointer, address, ahead))
+            kept.append((group.pointer, address))
             bad = wrong if bad is None else code.op("por", bad, wrong)
         assert bad is not None
         code.emit_before(self._context.out, spill, kept, bad, other)
+        for group in self._groups.values():
+            self._write_bounds(group, other)
+        for space, stored in self._stored.items():
+            for loaded in self._loaded.get(space, ()):
+                self._write_order(loaded, stored, other)
 
     # Inside.
 
@@ -123,8 +136,8 @@ class Stream:
 
     def _pointer(self, lanes: Lanes, access: MemoryAccess, stride: int) -> tuple[int, int]:
         """Where the pointer of an access lies, and what is added to it."""
-        space, modes = _MEMORY[access.space], self._modes.get(_MEMORY[access.space], set())
-        if WRITE in modes or (access.mode == WRITE and modes):
+        space = _MEMORY[access.space]
+        if space in self._stored:
             raise Unsupported  # lanes of one part would not see what those of another did
         operand, displacement = access.address, 0
         if isinstance(operand, Address) and isinstance(operand.base, Register):
@@ -139,11 +152,14 @@ class Stream:
             group = self._groups[key] = _Group(*key, self._context.room_for_found(), pointer)
         size = access.kind.size * len(access.items)
         group.covers(displacement, size, size)
-        self._modes.setdefault(space, set()).add(access.mode)
+        if access.mode == WRITE:
+            self._stored[space] = group
+        else:
+            self._loaded.setdefault(space, {})[group] = None
         return group.pointer, displacement
 
     def _check(self, lanes: Lanes, group: _Group) -> tuple[int, int]:
-        """What is 0 where a part's addresses are good, and what is to be kept: the first lanes' addresses."""
+        """What is 0 where the lanes of a part lie so, and what is to be kept: their addresses."""
         code, (low, high) = lanes.code, group.address
         first = code.unary("broadcastq", low)
         expected: Value = first, first
@@ -151,26 +167,58 @@ class Stream:
             steps = layout.STEPS + (group.stride.bit_length() - 1) * layout.WIDE
             expected = tuple(code.op("paddq", first, code.load(steps + 32 * half, 0)) for half in (0, 1))
         bad = code.op("por", code.op("pxor", low, expected[0]), code.op("pxor", high, expected[1]))
-        span = group.end - group.first + (_BESIDE - 1) * group.stride
-        start, size = code.constant(group.found, 8), code.constant(group.found + 8, 8)
-        if group.space == "shared":
-            offset, size = first, code.constant(layout.SHARED_SIZE, 8)
-        else:
-            offset = code.op("psubq", first, start)
-        if group.first:
-            offset = code.op("paddq", offset, *lanes.constant(group.first, 8)[:1])
-        left = code.op("psubq", code.op("psubq", size, *lanes.constant(span, 8)[:1]), offset)
-        bad = code.op("por", bad, code.shift("psrlq", code.op("por", offset, left), _BIASED))
-        if UNDEFINED in self._context.checks:  # 0: there are no undefined bytes
-            distance = (
-                layout.SHARED_UNDEFINED if group.space == "shared" else group.found + layout.FOUND_UNDEFINED
-            )
-            bad = code.op("por", bad, code.constant(distance, 8))
-        if group.alignment > 1:
-            bad = code.op("por", bad, code.op("pand", first, *lanes.constant(group.alignment - 1, 8)[:1]))
         if group.space == "shared":
             low = code.op("paddq", low, code.load(layout.SHARED_BASE, 2))
         return bad, low
+
+    def _write_bounds(self, group: _Group, other: str) -> None:
+        """Go to `other` unless all parts lie in one allocation, aligned."""
+        out, is_shared = self._context.out, group.space == "shared"
+        start, size, undefined = layout.SHARED_BASE, layout.SHARED_SIZE, layout.SHARED_UNDEFINED
+        if not is_shared:
+            start, size, undefined = group.found, group.found + 8, group.found + layout.FOUND_UNDEFINED
+        out.word("mov", RSI, At(RBX, size))
+        out.number("sub", RSI, group.span)
+        out.jump_if("b", other)
+        out.word("mov", RDI, At(RBX, start))
+        for part in _PARTS:
+            out.word("mov", RAX, group.at(part))
+            if not is_shared and group.stride:
+                # of the next warp: in a loop, that comes long after this one
+                out.prefetch(At(RAX, layout.LANES * group.stride))
+            if not is_shared:
+                out.word("or" if part else "mov", RDX, RAX)
+            out.word("sub", RAX, RDI)
+            if is_shared:
+                out.word("or" if part else "mov", RDX, RAX)
+            if group.first:
+                out.number("add", RAX, group.first)
+            out.word("cmp", RAX, RSI)
+            out.jump_if("a", other)
+        if group.alignment > 1:
+            out.number("and", RDX, group.alignment - 1, wide=False)
+            out.jump_if("nz", other)
+        if UNDEFINED in self._context.checks:  # 0: there are no undefined bytes
+            out.number("cmp", At(RBX, undefined), 0)
+            out.jump_if("ne", other)
+
+    def _write_order(self, loaded: _Group, stored: _Group, other: str) -> None:
+        """Go to `other` if a part loads what an earlier one stores; or the same one, at another place."""
+        out, apart = self._context.out, self._context.out.new_label()
+        if loaded is not stored and loaded.space != "shared":
+            out.word("mov", RAX, At(RBX, loaded.found))
+            out.word("cmp", RAX, At(RBX, stored.found))
+            out.jump_if("ne", apart)
+        behind = loaded.first + loaded.span - stored.first
+        before = stored.first + stored.span - loaded.first
+        for part in _PARTS:
+            for earlier in range(part + (loaded is not stored)):
+                out.word("mov", RAX, loaded.at(part))
+                out.word("sub", RAX, stored.at(earlier))
+                out.number("add", RAX, behind - 1)
+                out.number("cmp", RAX, behind + before - 1)
+                out.jump_if("b", other)
+        out.label(apart)
 
 
 def probable_stride(access: MemoryAccess, strides: Strides) -> int | None:

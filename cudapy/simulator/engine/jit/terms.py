@@ -295,6 +295,10 @@ class Term:
 
 def _product(a: Term, b: Term) -> Value:
     lanes = a.lanes
+    for one, other in ((a, b), (b, a)):
+        power = lanes.power_of_two(other.value)
+        if power is not None:
+            return lanes.shifted("psllq" if a.kind.size == 8 else "pslld", one.value, power)
     if a.kind.size < 8:
         return lanes.each("pmulld", a.value, b.value)
     if a.factor is not None and b.factor is not None and a.factor.kind.kind == b.factor.kind.kind:

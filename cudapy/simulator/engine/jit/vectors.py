@@ -42,16 +42,6 @@ class Step(NamedTuple):
     """Where the code goes on if what it takes is not zero."""
 
 
-class Kept(NamedTuple):
-    """The addresses of a part's first lanes, which are kept."""
-
-    pointer: int
-    """The offset where."""
-    address: int
-    ahead: int
-    """So many bytes behind them is what is brought into the caches; 0: nothing."""
-
-
 class Vectors:
     """Steps that all lanes of a chunk take before anything else happens."""
 
@@ -61,6 +51,8 @@ class Vectors:
         self._known: dict[object, int] = {}
         self._loaded: set[int] = set()
         self._of_memory: set[int] = set()
+        self.numbers: dict[int, int] = {}
+        """The bits of results that are constants."""
         self.control: tuple[int, int] | None = None
         """The control of arithmetic that is added: see `Step`."""
 
@@ -143,21 +135,27 @@ class Vectors:
         return self._add("movups", (a,), None, "unary") if a in self._loaded else a
 
     def emit(self, out: Assembler, spill: Callable[[int], int]) -> None:
-        """The code: a loop over the four parts of a chunk. spill: the offset of a number's 32 bytes."""
+        """The code: a loop over the four parts of a chunk. spill: the offset of a number's 32 bytes.
+
+        The kernel's memory is written at last, so what was loaded from it can be loaded again before.
+        """
         if self.steps:
+            self.steps.sort(key=lambda step: step.form == "beside")
             _Allocation(self.steps, spill).emit(out)
 
     def emit_before(
-        self, out: Assembler, spill: Callable[[int], int], kept: Iterable[Kept], zero: int, label: str
+        self,
+        out: Assembler,
+        spill: Callable[[int], int],
+        kept: Iterable[tuple[int, int]],
+        zero: int,
+        label: str,
     ) -> None:
-        """Code that comes before that of all steps: it keeps addresses, and goes to a label unless `zero` is
-        0 in all lanes.
+        """Code that comes before that of all steps: it keeps addresses, each at the offset given with it, and
+        goes to a label unless `zero` is 0 in all lanes.
         """
         steps = [step for step in self.steps if step.result >= 0]
-        for one in kept:
-            if one.ahead:
-                steps.append(Step("prefetch", -1, (one.address,), one.ahead, "prefetch"))
-            steps.append(Step("store", -1, (one.address,), one.pointer, "store2"))
+        steps += [Step("store", -1, (address,), offset, "store2") for offset, address in kept]
         steps.append(Step("require zero", -1, (zero,), None, "require zero", label=label))
         _Allocation(steps, spill).emit(out)
 
@@ -312,10 +310,6 @@ class _Allocation:
         elif step.form == "require zero":
             out.unary("ptest", taken[0], taken[0])
             out.jump_if("nz", step.label)
-        elif step.form == "prefetch":
-            assert step.number is not None
-            out.movd(RAX, taken[0], wide=True)
-            out.prefetch(At(RAX, step.number))
         elif step.form == "beside":
             out.store("movups", self._at(out, step), taken[0])
         else:
