@@ -124,6 +124,53 @@ def test_it_has_attributes(allocate: Any) -> None:
     assert noted() is None
 
 
+def test_its_tuple_is_in_a_cycle(d: ModuleType, allocate: Any) -> None:
+    class Note:
+        pass
+
+    noted = []
+    for i in range(20):
+        result = d.cuMemAlloc(i)
+        gc.collect()  # which no longer looks at tuples of what cannot be in a cycle
+        assert (result, gc.is_tracked(result)) == ((0, i + 1), True)
+        result[1].note = note = Note()
+        result[1].result = result
+        noted.append(weakref.ref(note))
+        del note, result
+    assert d.cuMemAlloc(5) == (0, 6)
+    clear(allocate)
+    gc.collect()
+    assert not any(reference() for reference in noted)
+
+
+def test_its_tuple_is_asked_for_as_it_is_made(d: ModuleType, allocate: Any) -> None:
+    """By what runs as the result before it goes, which calls the same function."""
+    inner: list[Any] = []
+    for i in range(20):
+        result = d.cuMemAlloc(i)
+        assert result == (0, i + 1)
+        weakref.finalize(result[1], lambda i=i: inner.append(d.cuMemAlloc(100 + i)))  # type: ignore[misc]
+        del result
+    for i in range(4):
+        assert d.cuMemAlloc(i) == (0, i + 1)
+    clear(allocate)
+    assert sorted(result[1].value for result in inner) == [*range(101, 121)]
+    assert len({*map(id, inner)}) == 20
+
+
+def test_results_of_a_failure_are_not_those_before(d: ModuleType, stub: Stub) -> None:
+    for function, arguments in ((d.cuMemGetInfo, ()), (d.cuGetErrorString, (0,)), (d.cuDeviceGet, (0,))):
+        expected = function(*arguments)
+        kept = function(*arguments)
+        stub.status = FAILURE
+        failed = function(*arguments)
+        stub.status = 0
+        again = function(*arguments)
+        assert expected == kept == again
+        assert len({id(expected), id(kept), id(again)}) == 3
+        assert failed == (FAILURE, *[None] * (len(kept) - 1))
+
+
 def test_it_has_another_class(allocate: Any) -> None:
     class Address(type(allocate(0))):  # type: ignore[misc]
         pass
@@ -159,16 +206,18 @@ def test_a_callback_is_called_as_it_goes(allocate: Any) -> None:
     assert sorted(handle.value for handle in inner) == [*range(101, 111)]
 
 
-def test_threads(allocate: Any) -> None:
+def test_threads(d: ModuleType, allocate: Any) -> None:
     """The C function is Python's, so that threads take turns in it."""
 
     def work(number: int) -> None:
         kept: list[tuple[int, Any]] = []
         for i in range(200):
             size = 1000 * number + i
-            handle = allocate(size)
-            kept.append((size, handle))
-            del kept[: i % 5], handle
+            result = d.cuMemAlloc(size)
+            kept += [(size, allocate(size)), (size, result[1])]
+            del kept[: i % 5]
+            assert result == (0, size + 1)
+            del result
             assert all(handle.value == size + 1 for size, handle in kept)
 
     at_once(work)

@@ -60,7 +60,7 @@ MOST_BLOCKS = 16
 
 FUNCTION = (
     "slow", "code", "count", "inputs", "parts", "arguments", "results", "outputs", "c", "locked", "on_stack",
-    "only", "room", "first", "failed", "sized", "second", "returned", "guards", "asked", "expected",
+    "only", "room", "first", "failed", "kept", "sized", "second", "returned", "guards", "asked", "expected",
     "chosen", "required",
     "state_at", "state", "gone_at", "copied", "copy_size", "handle_at", "also_at", "number_at",
     "wrapper", "wrapper_size", "owner_at", "same_at",
@@ -73,7 +73,7 @@ addresses of ARGUMENTs and RESULTs; parts, results: how many of those there are;
 whether it is called with the GIL; on_stack: how many of its parameters are. After a success it returns
 `only`, if there are no results; else a tuple with `room` for `first`, the status, unless that is 0, and the
 results; or the one result, if the room is 0. After a failure it calls `failed` with the status and the
-arguments.
+arguments. kept: 0, or the last tuple: if nothing else has it any more, it is the next one, too.
 
 sized: whether bytes have to be as many as a number says. second: what is called after a success of the C
 function, with the same arguments. returned: which argument is the result: 8 for the first one, 0 for none.
@@ -391,7 +391,7 @@ class _Lanes:
                 f"{len(table)}Q", table, 0,
                 self.entry.plain, id(function.__code__), _NEVER, objects // 8, parts, at, count,
                 at + 8 * len(ARGUMENT) * parts, 0, 0, in_c - 5 if in_c > 5 else 0, 0 if is_made else id(ok),
-                0 if alone and count == 1 else count + (not alone), 0 if alone else id(ok), id(failed),
+                0 if alone and count == 1 else count + (not alone), 0 if alone else id(ok), id(failed), 0,
                 is_sized, second, 8 * returned, self._guards(guards) if guards else 0, asked[0], 8 * asked[1],
                 0, *released, *copied, *rest,
             )  # fmt: skip
@@ -447,7 +447,7 @@ class _Lanes:
         head = _usual(
             self.entry.plain, id(function.__code__), parts, parts, parts, address + 8 * _HEAD, count,
             address + 8 * first_output, c_function if is_address else 0, 0, place - 6 if place > 6 else 0,
-            only, room, first, id(failed), more != "",
+            only, room, first, id(failed), 0, more != "",
         )  # fmt: skip
         table[:] = memoryview(head + b"".join(arguments) + b"".join(outputs)).cast("Q")
         for i in range(0, len(more), 2):
