@@ -9,6 +9,7 @@ import threading
 from functools import partial
 
 from ..._pathfinder.libraries import MAJORS
+from ..._process import forks
 from ..options import read, release
 from ..process import is_enabled, nccl_table, nvml_table, runtime_of, tables
 from . import bindings, nccl, nvml, triton
@@ -31,6 +32,13 @@ if TYPE_CHECKING:
 _lock = threading.RLock()
 _libraries: dict[str, SharedLibrary] = {}
 _compilers: list[Compiler] = []
+
+
+@forks.in_child
+def _forked() -> None:
+    """In a child, which has one thread: another one of the parent may have held the lock."""
+    global _lock
+    _lock = threading.RLock()
 
 
 def install() -> None:

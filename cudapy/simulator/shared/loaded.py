@@ -84,6 +84,7 @@ class SharedLibrary:
         resolver = ctypes.c_void_p.in_dll(handle, machine_code.RESOLVER)
         resolver.value = self._guarded(len(self._slots), self._callback)
         atexit.register(self._end)
+        forks.in_child(self._forked)
 
     def _find(self, functions: tuple[str, ...], table: str) -> None:
         """Fill a table with the addresses of Python's functions."""
@@ -125,6 +126,10 @@ class SharedLibrary:
         """The address of a guard, which calls `function` from now on."""
         self._targets[index] = ctypes.cast(function, ctypes.c_void_p).value
         return self._guards + self._machine.GUARD * index
+
+    def _forked(self) -> None:
+        """In a child, which has one thread: another one of the parent may have held the lock."""
+        self._lock = threading.RLock()
 
     def thread_end(self) -> int:
         """The address of THREAD_END, which from now on asks for none of its steps: it has them."""
