@@ -3,10 +3,12 @@
 A driver in C makes no garbage. This one does, and were the collector to run then, finalizers of the program
 would call a driver that is in the middle of something: wait for the very work that their own thread does.
 A thread that works for the program, such as that of a stream, is at work as long as it has anything to do.
+What calls from C does the same in machine code, around all that is Python: see `shared.machine_code`.
 """
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import threading
 import time
@@ -15,6 +17,12 @@ from .._process import forks
 
 PAUSE = 1e-5  # seconds
 PATIENCE = 0.05  # seconds
+
+
+class Words(ctypes.Structure):
+    """What machine code changes, too, with the GIL held: `shared.machine_code.PAUSE`."""
+
+    _fields_ = [(name, ctypes.c_int64) for name in ("calls", "working", "was_enabled")]
 
 
 class GcPause:
@@ -29,20 +37,19 @@ class GcPause:
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        self._count = 0  # of those at work
-        self._was_enabled = False
+        self.words = Words()
         self._enabling = 0  # the thread that enables the collector; 0: none
 
     def __enter__(self) -> None:
         me = threading.get_ident()
         with self._lock:
-            self._count += 1
+            self.words.working += 1
             if self._enabling == me:
                 self._enabling = 0
         if self._enabling:
             self._wait()
         if gc.isenabled():
-            self._was_enabled = True
+            self.words.was_enabled = 1
             gc.disable()
 
     def _wait(self) -> None:
@@ -56,14 +63,17 @@ class GcPause:
     def __exit__(self, *exception: object) -> None:
         me = threading.get_ident()
         with self._lock:
-            if self._count:  # else this thread was forked meanwhile
-                self._count -= 1
-            last = self._was_enabled and not self._count and not self._enabling
+            words = self.words
+            if words.working:  # else this thread was forked meanwhile
+                words.working -= 1
+            last = words.was_enabled and not words.working and not words.calls and not self._enabling
             if last:
                 self._enabling = me
-                self._was_enabled = False
+                words.was_enabled = 0
         if last:
-            if self._enabling == me:  # the GIL lets no other thread run between this and the next call
+            if words.calls:  # the last of them enables it
+                words.was_enabled = 1
+            elif self._enabling == me:  # the GIL lets no other thread run between this and the next call
                 gc.enable()
             if self._enabling == me:  # nothing in between makes anything, so the collector does not run there
                 self._enabling = 0
@@ -73,12 +83,14 @@ class GcPause:
         with self._lock:
             if self._enabling:
                 self._enabling = 0
-                self._was_enabled = True
+                self.words.was_enabled = 1
 
     def forked(self) -> None:
         """In a child, which has one thread: those of the parent that were at work are not there."""
-        rests = self._was_enabled
-        self.__init__()  # type: ignore[misc]
+        self._lock = threading.RLock()
+        self._enabling = 0
+        rests = self.words.was_enabled
+        ctypes.memset(ctypes.byref(self.words), 0, ctypes.sizeof(Words))
         if rests:
             gc.enable()
 

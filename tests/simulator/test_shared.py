@@ -205,6 +205,9 @@ class Machine:
     def write(self, address: int, value: int) -> None:
         self.cpu.mem_write(address, value.to_bytes(8, "little"))
 
+    def read(self, address: int) -> int:
+        return int.from_bytes(self.cpu.mem_read(address, 8), "little")
+
 
 @pytest.mark.parametrize("name", ARCHITECTURES)
 def test_the_code_of_both_machines(name: str) -> None:
@@ -377,10 +380,13 @@ def test_the_code_around_a_fork(name: str, handler: str, held: bool | None) -> N
 
 
 @pytest.mark.parametrize("name", ARCHITECTURES)
-@pytest.mark.parametrize("state", [0, 0x7000000001])
-def test_the_code_of_guards(name: str, state: int) -> None:
-    """A function is called with its arguments, the GIL, and no exception pending, which is set again; on a
-    thread of which Python knows nothing it is called at once.
+@pytest.mark.parametrize(
+    ("state", "working", "was_enabled"), [(0, 0, 0), (7 << 32 | 1, 0, 1), (1, 0, 0), (1, 1, 1)]
+)
+def test_the_code_of_guards(name: str, state: int, working: int, was_enabled: int) -> None:
+    """A function is called with its arguments, the GIL, no garbage collection, and no exception pending,
+    which is set again; on a thread of which Python knows nothing it is called at once. The collector is
+    enabled again if it was, once nothing else of the simulator is at work.
     """
     machine = Machine(name, library_file.build(ARCHITECTURES[name], "libx.so.1", FUNCTIONS))
     places = {call: machine.OUTSIDE + 0x200 + 16 * i for i, call in enumerate(GUARD_CALLS)}
@@ -391,8 +397,15 @@ def test_the_code_of_guards(name: str, state: int) -> None:
     machine.write(machine.symbols["cudapy_targets"] + 8, target)
     guard = machine.symbols["cudapy_guards"] + ARCHITECTURES[name].GUARD
     machine.write(machine.symbols["cudapy_slots"] + 8, guard)
+    pause = machine.OUTSIDE + 0x700
+    machine.write(table + 8 * len(places), pause)
+    for i, word in enumerate((0, working, 0)):
+        machine.write(pause + 8 * i, word)
     arguments = machine.arguments[: 8 if machine.is_arm else 6]
     held: list[int] = []
+
+    def words() -> list[int]:
+        return [machine.read(pause + 8 * i) for i in range(3)]
 
     def given(count: int) -> list[int]:
         return [machine.get(register) for register in arguments[:count]]
@@ -408,12 +421,15 @@ def test_the_code_of_guards(name: str, state: int) -> None:
 
     def run() -> int:
         held.extend(given(len(arguments)))
+        if state:
+            assert words() == [1, working, was_enabled]
         return 77
 
     machine.answers = {
         places["PyGILState_GetThisThreadState"]: state,
         places["PyGILState_Ensure"]: 1,
         places["PyErr_Fetch"]: fetch,
+        places["PyGC_Disable"]: was_enabled,
         places["PyErr_Restore"]: restore,
         target: run,
     }
@@ -424,7 +440,9 @@ def test_the_code_of_guards(name: str, state: int) -> None:
     called = [names[address] for address, _ in machine.calls]
     numbers = list(range(1000, 1000 + len(arguments)))
     if state:
-        assert called == [*GUARD_CALLS[:3], "target", *GUARD_CALLS[3:]]
+        after = [call for call in GUARD_CALLS[4:] if call != "PyGC_Enable" or (was_enabled and not working)]
+        assert called == [*GUARD_CALLS[:4], "target", *after]
+        assert words() == [0, working, was_enabled and working]
         assert held == [*numbers, 501, 502, 503]
         assert machine.calls[-1][1] & 0xFFFFFFFF == 1
     else:
@@ -521,6 +539,47 @@ def test_a_thread_that_holds_the_gil_and_waits_for_a_call_is_named() -> None:
     )
     if hasattr(ctypes.pythonapi, "_Py_DumpTracebackThreads"):
         assert " in waits\n" in done.stderr
+
+
+COLLECTED = """
+import ctypes, gc, sys
+driver, system = ctypes.CDLL("libcuda.so.1"), ctypes.CDLL(None)
+memory, stream = ctypes.c_uint64(), ctypes.c_void_p()
+driver.cuInit(0)
+driver.cuDevicePrimaryCtxRetain(ctypes.byref(stream), 0)
+driver.cuCtxSetCurrent(stream)
+driver.cuStreamCreate(ctypes.byref(stream), 0)
+places = set()
+def collected(phase, _):
+    code = sys._getframe(1).f_code
+    places.add(code.co_filename if code.co_filename != collected.__code__.co_filename else "here")
+def call():
+    for _ in range(20):
+        [[] for _ in range(3)]
+        driver.cuMemAlloc_v2(ctypes.byref(memory), ctypes.c_size_t(64))
+        driver.cuMemsetD8Async(memory, 1, ctypes.c_size_t(64), stream)
+        driver.cuMemFree_v2(memory)
+        driver.cuStreamSynchronize(stream)
+call()
+gc.callbacks.append(collected)
+gc.set_threshold(1)
+call()
+gc.set_threshold(1000)
+print(places, gc.isenabled())
+gc.disable()
+call()
+print(gc.isenabled())
+"""
+
+
+@pytest.mark.skipif(
+    sys.version_info[:2] == (3, 12), reason="CPython 3.12 runs a collection that is due, enabled or not"
+)
+def test_the_collector_never_runs_in_a_call() -> None:
+    """It may finalize what calls again, and waits for a lock that the caller of the first call holds:
+    PyTorch's allocator does.
+    """
+    assert output(COLLECTED) == "{'here'} True\nFalse\n"
 
 
 FORKED = """

@@ -18,6 +18,7 @@ from .machine_code import (
     GUARD_CALLS,
     LAZY,
     ONCE,
+    PAUSE,
     PROGRAM,
     PROMOTED,
     PYTHON,
@@ -261,9 +262,11 @@ class AArch64(LibraryCode, Assembler):
             self.ret()
 
     def guards(self) -> None:
-        state, ensure, fetch, restore, release = (
+        state, ensure, fetch, disable, restore, enable, release = (
             called(CALLED_BY_GUARDS, GUARD_CALLS, name) for name in GUARD_CALLS
         )
+        pause, word = X[9], X[10]
+        calls, working, was_enabled = (8 * i for i in range(len(PAUSE)))
         target = X[16]
         arguments = [(X[i], X[i + 1], 16 + 8 * i) for i in (0, 2, 4, 6)] + [(X[8], target, 80)]
         error = ((X[0], 96), (X[1], 104), (X[2], 112))
@@ -279,6 +282,15 @@ class AArch64(LibraryCode, Assembler):
             for register, place in error:
                 self.add(register, SP, place)
             self._call_at(fetch)
+            self._call_at(disable)
+            self.load(pause, Symbol(CALLED_BY_GUARDS, 8 * len(GUARD_CALLS)))
+            self.ldr(word, pause, calls)
+            self.add(word, word, 1)
+            self.str_(word, pause, calls)
+            self.cbz(X[0], "paused", wide=False)
+            self.set(word, 1)
+            self.str_(word, pause, was_enabled)
+            self.label("paused")
             for first, second, place in arguments:
                 self.ldp(first, second, SP, place)
             self.ldr(target, target)
@@ -287,6 +299,18 @@ class AArch64(LibraryCode, Assembler):
             for register, place in error:
                 self.ldr(register, SP, place)
             self._call_at(restore)
+            self.load(pause, Symbol(CALLED_BY_GUARDS, 8 * len(GUARD_CALLS)))
+            self.ldr(word, pause, calls)
+            self.sub(word, word, 1)
+            self.str_(word, pause, calls)
+            self.cbnz(word, "at work")
+            self.ldr(word, pause, working)
+            self.cbnz(word, "at work")
+            self.ldr(word, pause, was_enabled)
+            self.cbz(word, "at work")
+            self.str_(ZERO, pause, was_enabled)
+            self._call_at(enable)
+            self.label("at work")
             self.ldr(X[0], SP, gil, wide=False)
             self._call_at(release)
             self.ldr(X[0], SP, result)

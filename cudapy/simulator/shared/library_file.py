@@ -181,7 +181,7 @@ def _words(functions: Mapping[str, int]) -> Words:
     words.table(SLOTS, count)
     words.table(RESOLVER)
     words.table(TARGETS, count + 1)
-    words.table(CALLED_BY_GUARDS, len(GUARD_CALLS))
+    words.table(CALLED_BY_GUARDS, len(GUARD_CALLS) + 1)
     words.table(CALLED_BY_FORKS, len(FORK_CALLS) + 1)
     words.table(WATCHED, len(WATCH))
     if texts_of(functions):

@@ -13,7 +13,9 @@ import tempfile
 import threading
 import time
 
+from ..._process import forks
 from .. import immortal, mistakes
+from ..gc_pause import gc_pause
 from ..memory.pages import unnamed_file
 from . import library_file, machine_code
 from .architectures import this_machine
@@ -80,6 +82,8 @@ class SharedLibrary:
         self._targets = with_resolver.in_dll(handle, machine_code.TARGETS)
         self._guards = _address(handle, machine_code.GUARDS)
         self._find(GUARD_CALLS, machine_code.CALLED_BY_GUARDS)
+        pause = (ctypes.c_void_p * (len(GUARD_CALLS) + 1)).in_dll(handle, machine_code.CALLED_BY_GUARDS)
+        pause[len(GUARD_CALLS)] = immortal.address_of(gc_pause.words)
         self._callback = _RESOLVER(self._fill)
         resolver = ctypes.c_void_p.in_dll(handle, machine_code.RESOLVER)
         resolver.value = self._guarded(len(self._slots), self._callback)

@@ -13,6 +13,12 @@ calls the driver. Its slot leads to its guard, if its arguments are in registers
     guard i:    GetThisThreadState(); if there is none, jump to targets[i]
                 Ensure(), Fetch(), call targets[i], Restore(), Release()
 
+Nor must the garbage collector run in it: what it finalizes may wait for a lock that the caller holds. So
+around the call, with the words of `gc_pause`:
+
+    before:     if Disable(): was_enabled = 1; calls += 1
+    after:      calls -= 1; if not calls and not working and was_enabled: was_enabled = 0, Enable()
+
 A function that must not be run any more has a slot that leads to a `constant`: it returns a number. One that
 finds the text of an error has its own `text`, and the address of a table:
 
@@ -69,10 +75,15 @@ GUARD_CALLS = (
     "PyGILState_GetThisThreadState",
     "PyGILState_Ensure",
     "PyErr_Fetch",
+    "PyGC_Disable",
     "PyErr_Restore",
+    "PyGC_Enable",
     "PyGILState_Release",
 )
-"""What a guard calls; their addresses are in a table, in this order."""
+"""What a guard calls; their addresses are in a table, in this order, and behind them is that of PAUSE."""
+PAUSE = ("calls", "working", "was_enabled")
+"""The words of `gc_pause`: calls through guards, other calls and threads at work, and whether the collector
+is to be enabled once there are none."""
 FORK_CALLS = (
     "PyGILState_Check",
     "PyGILState_Ensure",

@@ -36,6 +36,7 @@ from .machine_code import (
     GUARD_CALLS,
     LAZY,
     ONCE,
+    PAUSE,
     PROGRAM,
     PROMOTED,
     PYTHON,
@@ -262,9 +263,11 @@ class X86_64(LibraryCode, Assembler):
             self.ret()
 
     def guards(self) -> None:
-        state, ensure, fetch, restore, release = (
+        state, ensure, fetch, disable, restore, enable, release = (
             called(CALLED_BY_GUARDS, GUARD_CALLS, name) for name in GUARD_CALLS
         )
+        pause = Symbol(CALLED_BY_GUARDS, 8 * len(GUARD_CALLS))
+        calls, working, was_enabled = (At(RDX, 8 * i) for i in range(len(PAUSE)))
         target = At(RBP, -8)  # and then the result
         arguments = [(register, At(RBP, -16 - 8 * i)) for i, register in enumerate(_ARGUMENTS)]
         error = ((RDI, At(RBP, -64)), (RSI, At(RBP, -72)), (RDX, At(RBP, -80)))
@@ -284,6 +287,13 @@ class X86_64(LibraryCode, Assembler):
             for register, place in error:
                 self.lea(register, place)
             self.call_at(fetch)
+            self.call_at(disable)
+            self.word("mov", RDX, pause)
+            self.number("add", calls, 1)
+            self.test(RAX, RAX, wide=False)
+            self.jump_if("z", "paused")
+            self.put(was_enabled, 1, wide=True)
+            self.label("paused")
             for register, place in arguments:
                 self.word("mov", register, place)
             self.word("mov", R11, target)
@@ -292,6 +302,16 @@ class X86_64(LibraryCode, Assembler):
             for register, place in error:
                 self.word("mov", register, place)
             self.call_at(restore)
+            self.word("mov", RDX, pause)
+            self.number("sub", calls, 1)
+            self.jump_if("nz", "at work")
+            self.number("cmp", working, 0)
+            self.jump_if("nz", "at work")
+            self.number("cmp", was_enabled, 0)
+            self.jump_if("z", "at work")
+            self.put(was_enabled, 0, wide=True)
+            self.call_at(enable)
+            self.label("at work")
             self.fetch(RDI, gil, 4)
             self.call_at(release)
             self.word("mov", RAX, target)
