@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
+import time
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,8 +36,10 @@ _LOOK = 64
 """Bytes of memory for each thread that are looked at before it runs: none may be undefined any more."""
 _MORE = 8
 """So many times as many threads run side by side where a back end needs few arrays for what they compute."""
-_FASTER, _MOST = 4, 1 << 24
+_FASTER, _MOST = 4, 1 << 22
 """How many times as many do after a batch that needed none, up to so many."""
+_LONG = 0.5
+"""Seconds of a batch."""
 
 
 def launch(
@@ -147,7 +150,6 @@ class _Grid:
         self._blocks = run.grid[0] * run.grid[1] * run.grid[2] if run.threads else 0
         self._cooperative = cooperative
         self._first = 0
-        self._times = 1
         if run.back_end is not None and checks.UNDEFINED in run.checks:
             run.device.memory.look_for_undefined(_LOOK * self._blocks * run.threads)
         if cooperative:
@@ -162,11 +164,16 @@ class _Grid:
 
     def run_batch(self) -> None:
         """Raises Fault."""
-        at_once = self._blocks if self._cooperative else _blocks_at_once(self.run, self._times)
+        at_once, kernel = self._blocks if self._cooperative else _blocks_at_once(self.run), self.run.kernel
         count = min(at_once, self._blocks - self._first)
-        batch = Batch(self.run, self._first, count)
+        batch, began = Batch(self.run, self._first, count), time.perf_counter()
         Scheduler(batch).run()
-        self._times = 1 if batch.threads.has_arrays else self._times * _FASTER
+        if (
+            batch.threads.has_arrays or time.perf_counter() - began > _LONG
+        ):  # progress is told between batches
+            kernel.growth = 1
+        elif kernel.growth * self.run.settings.batch < _MOST:
+            kernel.growth *= _FASTER
         self.run.counters.batches += 1
         self._first += count
         self._progress.done(self._first)
@@ -225,12 +232,12 @@ def _launched(child: ChildGrid, parent: Launch) -> Launch:
     return run
 
 
-def _blocks_at_once(run: Launch, times: int) -> int:
+def _blocks_at_once(run: Launch) -> int:
     shared = run.shared_size
     threads = run.settings.batch
     code = run.kernel.compiled.code if run.back_end else None
     if code is not None and code.runs_all:
-        threads = min(threads * _MORE * times, _MOST)
+        threads = min(threads * _MORE * run.kernel.growth, _MOST)
     count = max(threads // run.threads, 1)
     if shared:
         count = max(min(count, _SHARED_LIMIT // shared), 1)

@@ -41,6 +41,8 @@ class Kernel:
         self._limit("param", end, "parameters")
         self.shared_address: dict[str, object] = {}
         self.shared_size = 0
+        self.growth = 1
+        """How many times as many threads as usual run side by side, as nothing is kept for each of them."""
         self.reserved_size = 0
         """Bytes of the reserved shared memory: none for a kernel that does not ask where it is."""
         self.parts_accessed: dict[int, int] = {}

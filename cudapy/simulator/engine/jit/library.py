@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from ..assembler.code import Register
 
-_CHUNK_COST = 16
+_CHUNK_COST = 6
 """What a chunk takes of a turn besides its blocks."""
 _ALL = tuple(register for register in GENERAL if register not in (RBX, RSP)) + YMM
 """What a region's code keeps nothing in between its blocks."""

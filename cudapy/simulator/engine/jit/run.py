@@ -315,7 +315,7 @@ class Run:
             self._races.update(self._snapshot)
 
     def _block_at_hand(self) -> int:
-        first, numbers = int(self._memory.array(layout.PLACE).min()), self._region.numbers
+        first, numbers = min(self._memory.array(layout.PLACE).tolist()), self._region.numbers
         return numbers[first] if first < len(numbers) else numbers[0]
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .layout import RegionMemory
     from .region import Carried, Region
 
-TURN = 60_000
+TURN = 80_000
 """Blocks, of 32 lanes each, that a worker runs before others are to run: at most some milliseconds."""
 LONG_TURN = 4 * TURN
 """Where several have to come to their ends before that."""
