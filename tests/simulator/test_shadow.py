@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-import numpy as np
+import itertools
 
+import numpy as np
+import pytest
+
+from cudapy.simulator.engine.run import shadow
 from cudapy.simulator.engine.run.shadow import ROW, Record
 
 
-def test_runs_are_stretches_of_one_site() -> None:
+def test_runs_are_stretches_of_one_site(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of rows that warps accessed as a whole, and of parts that were accessed by themselves."""
     random = np.random.default_rng(1)
-    for rows in (1, 2, 3, 9):
+    for rows, most in itertools.product((1, 2, 3, 9), (0, 4096)):
+        monkeypatch.setattr(shadow, "_MOST_KEPT", most)
         for _ in range(20):
             record, sites = Record(rows * ROW), np.full(rows * ROW, -1)
             for row in range(rows):
@@ -23,7 +28,13 @@ def test_runs_are_stretches_of_one_site() -> None:
                 if kind:
                     sites[places] = site
             found = np.full(rows * ROW, -1)
-            starts, ends, numbers = record.runs()
+            runs = record.runs()
+            touched = np.flatnonzero(sites >= 0)
+            assert runs.exist == (len(touched) > 0)
+            if runs.exist:
+                assert (runs.start, runs.end) == (touched[0], touched[-1] + 1)
+                assert runs.is_dense == (runs.end - runs.start == len(touched))
+            starts, ends, numbers = runs.found
             for start, end, number in zip(starts, ends, numbers, strict=True):
                 found[start:end] = number
             assert (found == sites).all()

@@ -19,7 +19,7 @@ from .memory import LAZY, POISON, QUARANTINE, Allocation, Member, Memory
 from .module import Function, Module, PTXError
 from .run.batch import Counters
 from .run.device_runtime import DEVICE_RUNTIME
-from .run.launch_accesses import LaunchAccesses
+from .run.launch_accesses import LaunchAccesses, Ranges
 from .schedule import POLICIES, Delay, Schedule
 from .tensor_map import TensorMap
 from .texture import Surface, Texture
@@ -55,6 +55,7 @@ __all__ = [
     "OtherAccess",
     "PTXError",
     "Place",
+    "Ranges",
     "Schedule",
     "Surface",
     "TensorMap",

@@ -16,7 +16,17 @@ import numpy as np
 
 from ..._ffi.mangled import readable_in
 from .. import found
-from ..engine import LIFETIME, STREAM, AllocatedMemory, Allocation, Finding, OtherAccess, Place, settings
+from ..engine import (
+    LIFETIME,
+    STREAM,
+    AllocatedMemory,
+    Allocation,
+    Finding,
+    OtherAccess,
+    Place,
+    Ranges,
+    settings,
+)
 from ..options import RAISE
 from ..refused import Refused
 from ..streams.order import Step, settled, step_of
@@ -37,12 +47,11 @@ _MOST = 256
 
 
 class _Access(NamedTuple):
-    """What an operation did with ranges of an allocation, which are sorted and apart."""
+    """What an operation did with ranges of an allocation."""
 
     step: Step
     allocation: Allocation
-    starts: Any
-    ends: Any
+    ranges: Ranges
     is_write: bool
     is_strong: bool
     place: Callable[[int], Place]
@@ -59,19 +68,20 @@ class _Access(NamedTuple):
         """Whether what races with the other one races with this as well, if it comes later."""
         if (other.is_write and not self.is_write) or (self.is_strong and not other.is_strong):
             return False
-        is_whole = len(self.starts) == 1
-        return bool(is_whole and self.starts[0] <= other.starts[0] and other.ends[-1] <= self.ends[0])
+        mine, its = self.ranges, other.ranges
+        return mine.is_dense and mine.start <= its.start and its.end <= mine.end
 
     def overlap(self, other: _Access) -> tuple[int, int, int, int] | None:
         """The first bytes of both: where they start and end, and the numbers of the two ranges."""
-        its = np.searchsorted(other.ends, self.starts, "right")
-        near = np.minimum(its, len(other.starts) - 1)
-        common = np.flatnonzero((its < len(other.starts)) & (other.starts[near] < self.ends))
+        (starts, ends), (others, their_ends) = ((one.ranges.starts, one.ranges.ends) for one in (self, other))
+        its = np.searchsorted(their_ends, starts, "right")
+        near = np.minimum(its, len(others) - 1)
+        common = np.flatnonzero((its < len(others)) & (others[near] < ends))
         if not len(common):
             return None
         mine, theirs = int(common[0]), int(its[common[0]])
-        start = max(self.starts[mine], other.starts[theirs])
-        return int(start), int(min(self.ends[mine], other.ends[theirs])), mine, theirs
+        start = max(starts[mine], others[theirs])
+        return int(start), int(min(ends[mine], their_ends[theirs])), mine, theirs
 
 
 def copied(sources: list[int], targets: list[int], size: int) -> None:
@@ -88,7 +98,8 @@ def copied(sources: list[int], targets: list[int], size: int) -> None:
         if allocation is not None:
             starts = np.array(rows, np.int64) - allocation.address
             place = partial(_call, turn.call.place)
-            accesses.append(_Access(step, allocation, starts, starts + size, is_write, False, place))
+            ranges = Ranges.of(starts, starts + size)
+            accesses.append(_Access(step, allocation, ranges, is_write, False, place))
     _enter(accesses)
 
 
@@ -107,8 +118,8 @@ def computed(call: CallSite, ranges: list[tuple[int, Any, Any, bool]]) -> None:
         allocation = table.find(address)
         if allocation is not None:
             offset = address - allocation.address
-            both = starts + offset, ends + offset
-            accesses.append(_Access(step, allocation, *both, is_write, False, partial(_call, call.place)))
+            all_of_it = Ranges.of(starts + offset, ends + offset)
+            accesses.append(_Access(step, allocation, all_of_it, is_write, False, partial(_call, call.place)))
     _enter(accesses)
 
 
@@ -124,9 +135,9 @@ def launched(grids: list[LaunchAccesses]) -> None:
         for one in grid.accessed:
             allocation = table.find(one.allocation)
             if allocation is not None and allocation.address == one.allocation:
-                place = partial(_instruction, grid, one.sites)
-                ranges = one.starts, one.ends, one.is_write, one.is_strong
-                accesses.append(_Access(step, allocation, *ranges, place, grid))
+                place = partial(_instruction, grid, one.ranges)
+                access = _Access(step, allocation, one.ranges, one.is_write, one.is_strong, place, grid)
+                accesses.append(access)
     _enter(accesses)
 
 
@@ -135,8 +146,8 @@ def allocated(address: int) -> None:
     turn, allocation = turn_here(), table.find(address)
     if turn is not None and allocation is not None:
         step, place = step_of(turn), partial(_call, turn.call.place)
-        starts, ends = np.zeros(1, np.int64), np.array([allocation.size])
-        access = _Access(step, allocation, starts, ends, True, False, place, is_allocation=True)
+        ranges = Ranges.of(np.zeros(1, np.int64), np.array([allocation.size]))
+        access = _Access(step, allocation, ranges, True, False, place, is_allocation=True)
         allocation.accesses = {turn.line.number: [access]}
 
 
@@ -213,8 +224,8 @@ def _call(place: Place, _: int) -> Place:
     return place
 
 
-def _instruction(grid: LaunchAccesses, sites: Any, number: int) -> Place:
-    return grid.place(int(sites[number]))
+def _instruction(grid: LaunchAccesses, ranges: Ranges, number: int) -> Place:
+    return grid.place(int(ranges.sites[number]))
 
 
 def _enter(accesses: list[_Access]) -> None:
@@ -306,7 +317,7 @@ def _remember(mine: _Access, past: Clock) -> None:
     remembered: dict[int, list[_Access]] = mine.allocation.accesses
     for line, known in [*remembered.items()]:
         del known[: bisect.bisect_right(known, past.get(line, 0), key=_number)]
-        if len(mine.starts) == 1:
+        if mine.ranges.is_dense:
             known[:] = [one for one in known if not mine.covers(one) or not one.step.comes_before(mine.step)]
         if not known:
             del remembered[line]

@@ -5,6 +5,7 @@ Source: HiRace (Jacobson et al., 2024), for parts that are refined as soon as sm
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +17,8 @@ WIDEST = 16
 ROW = 32
 OPEN = np.uint64(0xFFFFFFFFFFFFFFFF)
 _NEXT_LANES = np.arange(ROW, dtype=np.uint64) << np.uint64(32)
+_MOST_KEPT = 4096
+"""Rows."""
 _TIME_BITS = np.uint64(32)
 _TIME = np.uint64(0xFFFFFFFF)
 
@@ -78,35 +81,68 @@ class Record:
         threads = (epoch >> _TIME_BITS).view(np.int64) - 1
         return threads, (epoch & _TIME).view(np.int64), self._site.reshape(-1)[places].astype(np.int64) - 1
 
-    def runs(self) -> tuple[I64, I64, I64 | I32]:
-        """Stretches of parts that one site has accessed: where they begin and end, and the sites."""
+    def runs(self) -> Runs:
+        """Stretches of parts that one site has accessed."""
         opened = np.flatnonzero(self._rows[:, 0] == OPEN)
-        if 2 * len(opened) > len(self._rows):
-            self._open(np.arange(0, self._site.size, ROW))
-            sites = self._site.reshape(-1)
-            starts = _changes(sites)
-            found = sites[starts]
-        else:
-            first = np.ascontiguousarray(self._rows[:, 1].view(np.int64))
-            last = first.copy() if len(opened) else first
-            own = self._site[opened]
-            first[opened], last[opened] = own[:, :1].T, own[:, -1:].T
-            row, place = np.nonzero(own[:, 1:] != own[:, :-1])
-            whole = _changes(first, last)
-            starts = np.concatenate([whole * ROW, opened[row] * ROW + place + 1])
-            order = np.argsort(starts, kind="stable")
-            starts, found = starts[order], np.concatenate([first[whole], own[row, place + 1]])[order]
-        ends = np.append(starts[1:], len(self._rows) * ROW)
-        touched = np.flatnonzero(found)
-        if len(touched) < len(found):
-            starts, ends, found = starts[touched], ends[touched], found[touched]
-        return starts, ends, found - 1
+        own = self._site[opened] if len(opened) < len(self._rows) else self._site.copy()
+        return Runs(self._rows[:, 1].astype(np.int32), opened, own)
 
     def set(self, places: I64, threads: I64, time: int, site: int) -> None:
         """The last of several accesses to a place stays."""
         self._open(places)
         self._epoch.reshape(-1)[places] = (threads + 1).view(np.uint64) << _TIME_BITS | np.uint64(time)
         self._site.reshape(-1)[places] = site + 1
+
+
+class Runs:
+    """Stretches of parts that one site has accessed. They are found when somebody asks for them, unless they
+    are of so many parts that what they are found by is not to be kept.
+    """
+
+    def __init__(self, sites: I32, opened: I64, own: I32) -> None:
+        sites[opened] = 0
+        closed, touched = np.flatnonzero(sites), (own != 0).reshape(-1)
+        bounds = [(int(row) * ROW, (int(row) + 1) * ROW) for row in closed[[0, -1]]] if len(closed) else []
+        count = np.count_nonzero(touched)
+        if count:
+            both = int(touched.argmax()), len(touched) - 1 - int(touched[::-1].argmax())
+            places = [int(opened[place // ROW]) * ROW + place % ROW for place in both]
+            bounds.append((places[0], places[1] + 1))
+        self.exist = bool(bounds)
+        """Whether anything was accessed."""
+        self.start = min((start for start, _ in bounds), default=0)
+        """Before the first stretch; `end` is behind the last."""
+        self.end = max((end for _, end in bounds), default=0)
+        self.is_dense = self.end - self.start == len(closed) * ROW + count
+        """Whether there is nothing between them."""
+        self._sites, self._opened = sites, opened
+        self._own: Array = own.astype(np.uint8) if own.max(initial=0) < 256 else own
+        if len(sites) > _MOST_KEPT:
+            _ = self.found
+            self._sites, self._opened, self._own = sites[:0], opened[:0], own[:0]
+
+    @cached_property
+    def found(self) -> tuple[I64, I64, I64]:
+        """Where they begin and end, in parts, and the sites."""
+        sites, opened, own = self._sites, self._opened, self._own
+        if 2 * len(opened) > len(sites):
+            rows = sites.repeat(ROW).reshape(-1, ROW)
+            rows[opened] = own
+            parts = rows.reshape(-1)
+            starts = _changes(parts)
+            found = parts[starts]
+        else:
+            own = own.astype(np.int32)
+            first, last = sites.copy(), sites.copy()
+            first[opened], last[opened] = own[:, 0], own[:, -1]
+            row, place = np.nonzero(own[:, 1:] != own[:, :-1])
+            whole = _changes(first, last)
+            starts = np.concatenate([whole * ROW, opened[row] * ROW + place + 1])
+            order = np.argsort(starts, kind="stable")
+            starts, found = starts[order], np.concatenate([first[whole], own[row, place + 1]])[order]
+        ends = np.append(starts[1:], len(sites) * ROW)
+        touched = np.flatnonzero(found)
+        return starts[touched], ends[touched], found[touched].astype(np.int64) - 1
 
 
 def _changes(first: Array, last: Array | None = None) -> I64:
