@@ -141,6 +141,12 @@ def test_what_the_hardware_cannot_do(tensor: CUdeviceptr, changes: dict[str, Any
     assert encode(tensor, **changes) == (CUresult.CUDA_ERROR_INVALID_VALUE, None)
 
 
+def test_strides_of_nothing(tensor: CUdeviceptr) -> None:
+    """0 is a multiple of 16, and dimensions of one element need no stride."""
+    more = {"tensorRank": 5, "globalDim": [WIDTH, HEIGHT, 1, 1, 1], "globalStrides": [4 * WIDTH, 16, 0, 0]}
+    assert ok(encode(tensor, **more, boxDim=[16, 8, 1, 1, 1], elementStrides=[1] * 5)).opaque is not None
+
+
 def test_an_address_off_its_alignment(tensor: CUdeviceptr) -> None:
     assert encode(int(tensor) + 8) == (CUresult.CUDA_ERROR_INVALID_VALUE, None)
 

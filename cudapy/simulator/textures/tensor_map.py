@@ -94,7 +94,7 @@ def _common(told: _Layout, row: int, what: str, box: tuple[int, ...], **more: An
     if not told.strides:
         raise invalid("globalStrides is null, which is refused for rank 1 too")
     strides = tuple(told.strides[: told.rank - 1])
-    for i, stride in enumerate(_within("globalStrides", strides, _ALIGN, _FURTHEST - 1)):
+    for i, stride in enumerate(_within("globalStrides", strides, 0, _FURTHEST - 1)):
         if stride % _ALIGN:
             raise invalid(f"globalStrides[{i}] is {stride}: no multiple of {_ALIGN}")
     steps = _within("elementStrides", _items("elementStrides", told.steps, told.rank), 1, _LARGEST_STEP)
