@@ -61,12 +61,11 @@ extern "C" __global__ void mutex(int *out)
         if (threadIdx.x == 0) {
             gate.acquire();
             shared_counter = shared_counter + blockIdx.x + 1;
+            atomicMax(out, shared_counter);
             __threadfence();
             gate.release();
         }
     }
-    __syncthreads();
-    if (threadIdx.x == 0) atomicMax(out, shared_counter);
 }
 extern "C" __global__ void slots(int *inside, int *most)
 {
