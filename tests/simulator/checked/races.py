@@ -104,6 +104,7 @@ PAIRS = {
     "only_its_reads_have_ended": (1, 64, "__global__ memory (read after write)", ".read is not enough"),
     "copies_to_one_place": (2, 64, "__global__ memory (write after write)", "waited for all of the"),
     "factor_is_overwritten": (1, 128, "__shared__ memory (with wgmma)", "wgmma.wait_group"),
+    "factor_is_given_back": (1, 256, "__shared__ memory", ""),
     "turns": (4, 32, "__global__ memory", ""),
 }
 CLUSTERS = dict.fromkeys(("neighbour_in_a_cluster", "exits_while_it_is_read", "exits_near_an_arrival"), 2)

@@ -417,6 +417,11 @@ class HappensBefore:
         """A lane has read what came with a clock, which it knows now."""
         self._know(np.array([lane]), self._clocks.join([int(self.clock[lane]), number]))
 
+    def acquire_all(self, lanes: I64, number: int) -> None:
+        """As `acquire`, of several lanes, which do not learn of each other."""
+        for known in np.unique(self.clock[lanes]).tolist():
+            self._know(lanes[self.clock[lanes] == known], self._clocks.join([known, number]))
+
     def acquire_by_fence(self, lane: int, number: int, scope: int) -> None:
         """As `acquire`, once the lane has made a fence of such a scope, or of a wider one."""
         unfenced = self._unfenced.setdefault(scope, np.zeros(self._threads.count, np.int64))

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 _OF_MAPS = ("tensormap.", "cp.async.bulk.tensor.", "cp.reduce.async.bulk.tensor.")
 """What begins the opcodes that read or write tensor maps in global memory."""
+_WARP, _WARPGROUP = 32, 128
 
 
 class RaceDetector:
@@ -55,6 +56,7 @@ class RaceDetector:
         self._races = RaceReport(threads, report, order, self._happens)
         self._strong = StrongAccesses(threads, order, self._happens, first_block)
         self._copies = CopiesInFlight(threads, self._races, self._shared, threads.block_count * stride)
+        self._products: dict[int, int] = {}  # clocks of warpgroups: what they have done before a commit
         self._lifetimes = SharedLifetimes(threads, report, order, self._happens, self._shared, stride)
 
     # What a back end needs that enters accesses itself.
@@ -446,10 +448,23 @@ class RaceDetector:
         """wgmma.mma_async reads bytes of shared memory, for the lane's warp."""
         self._copies.multiplies(lane, places)
 
-    def commit_products(self, lanes: list[int]) -> None:
+    def commit_products(self, lanes: Lanes) -> None:
         """wgmma.commit_group"""
-        self._copies.commit_products(lanes)
+        firsts = self._threads.numbers(lanes)[::_WARP]
+        self._copies.commit_products(firsts.tolist())
+        for lane in firsts.tolist():
+            known = self._products.get(lane // _WARPGROUP, 0), self._happens.release(lane)
+            self._products[lane // _WARPGROUP] = self._order.clocks.join(known)
 
-    def wait_for_products(self, lanes: list[int], max_pending: int) -> None:
-        """wgmma.wait_group"""
-        self._copies.wait_products(lanes, max_pending)
+    def wait_for_products(self, lanes: Lanes, max_pending: int) -> None:
+        """wgmma.wait_group: groups are those of a warpgroup, so that one warp may wait for all of it, as
+        CUTLASS does.
+
+        Source: PTX ISA, "wgmma.commit_group".
+        """
+        numbers = self._threads.numbers(lanes)
+        for group in np.unique(numbers // _WARPGROUP).tolist():
+            warps = range(group * _WARPGROUP, (group + 1) * _WARPGROUP, _WARP)
+            self._copies.wait_products([*warps], max_pending)
+            if number := self._products.get(group):
+                self._happens.acquire_all(numbers[numbers // _WARPGROUP == group], number)

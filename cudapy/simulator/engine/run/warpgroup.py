@@ -88,12 +88,12 @@ class Warpgroups:
     def commit(self, lanes: Lanes) -> None:
         """wgmma.commit_group"""
         if self._races is not None:
-            self._races.commit_products(self._threads.numbers(lanes)[::32].tolist())
+            self._races.commit_products(lanes)
 
     def wait(self, max_pending: int, lanes: Lanes) -> None:
         """wgmma.wait_group: all but the last `max_pending` groups are over."""
         if self._races is not None:
-            self._races.wait_for_products(self._threads.numbers(lanes)[::32].tolist(), max_pending)
+            self._races.wait_for_products(lanes, max_pending)
 
     def _factor(
         self, descriptor: U64, kind: str, lines: I64, depth: int, is_transposed: int, first: I64, number: int
