@@ -63,12 +63,7 @@ START = """\
 def described(declaration: Declaration) -> list[Argument | Result] | None:
     """What each parameter is, in the order of C; None if one of them is of another kind."""
     library, inputs, scope = declaration.library, declaration.inputs, declaration.stub.__globals__
-    if (
-        not declaration.prototype.startswith(f"{library.status} ")
-        or declaration.keeps
-        or declaration.frees
-        or declaration.whole
-    ):
+    if not declaration.prototype.startswith(f"{library.status} ") or declaration.frees or declaration.whole:
         return None
     parameters, sizes = parameters_of(declaration.prototype), declaration.sizes
     classes: list[Any] = [type_of(p, scope) for p in parameters]
@@ -153,6 +148,8 @@ class _Reader:
         name = parameter.name
         if parameter.c_name in self.declaration.variants:
             return None
+        if name in self.declaration.keeps:
+            return self.nothing_kept(parameter, cls, slot)
         if name in self.declaration.in_place:
             return argument(slot, PLACE, cls)
         later = name in self.declaration.later
@@ -181,6 +178,13 @@ class _Reader:
         if parameter.const and (size or parameter.name not in self.sized):
             kind, cls = kind | BYTES, bytes
         return argument(slot, kind, cls, 2**64 - 1, size=size, less=less)
+
+    def nothing_kept(self, parameter: CParameter, cls: Any, slot: int) -> Argument | None:
+        """A list of pointers to what C uses after the call: one that has none is all that a lane takes."""
+        size, less = self.measure(parameter) if parameter.name in self.sized else (0, 0)
+        if cls is not None or parameter.stars != 2 or not size or less:
+            return None
+        return argument(slot, ARRAY | NONE, None, 0, size=size, width=8)
 
     def array(self, parameter: CParameter, cls: Any, slot: int) -> Argument | None:
         """An array of a class of numbers or handles."""

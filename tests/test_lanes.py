@@ -242,6 +242,60 @@ def test_both_ways_are_the_same(api: str, stub_of: Callable[[str], Stub]) -> Non
     assert calls >= 6 * seen
 
 
+@needs_lanes
+@pytest.mark.thorough
+@pytest.mark.parametrize("api", ["driver", "nccl", "nvml"])
+def test_owning_functions_are_the_same(api: str, stub_of: Callable[[str], Stub]) -> None:
+    """Those that fill a cell: the same in the cell and in C, and the same exceptions, which leave 0 in it."""
+    pytest.importorskip("numpy")
+    from .stub.sweep import targets
+
+    stub, seen = stub_of(api), 0
+    for target in targets(api):
+        declaration = getattr(target.function, "__declaration__", None)
+        makes = [p for p in parameters(target.function) if p.role == "output"] if declaration else ()
+        if len(makes) != 1 or target.function.__name__.startswith("_"):
+            continue
+        owning = module("_ffi.owning").Owning(target.function.__globals__, declaration.library)
+        function = getattr(owning, target.function.__name__)
+        if not has_lane(function):
+            continue
+        seen += 1
+        twin = without_lane(function)
+        cls = target.function.__globals__[makes[0].c.type]
+        stub.reset()
+        stub.peek = 0
+        for arguments in attempts(tuple(target.arguments.values()), 1):
+            for stub.status in (0, FAILURE):
+                found = []
+                for each in (function, twin):
+                    cell = cls()
+                    result = outcome(lambda *given, each=each, cell=cell: each(cell, *given), arguments)
+                    found.append((result, cell.value, arrived(stub.calls(), target.function)))
+                assert found[0] == found[1], f"{target.name}{arguments}"
+                assert not (stub.status and found[0][1])
+    assert seen >= {"driver": 50, "nvml": 1}.get(api, 0), seen
+
+
+@needs_lanes
+def test_lists_of_what_c_keeps(d: ModuleType, stub: Stub) -> None:
+    """A lane takes those that have nothing to be kept; the function's own code keeps the rest."""
+    stub.peek = 0
+    nothing = [([], []), ((), ()), (None, None), ([0], [0])]
+    something = [([1], [None]), ([1], [5]), ([1], [bytearray(9)]), ([1], [])]
+    for function in (d.cuLibraryLoadData, d.checked.cuLibraryLoadData):
+        outcome(function, (b"x", [], [], 0, None, None, 0))
+        assert has_lane(function)
+        twin = without_lane(function)
+        for options, values in (*nothing, *something):
+            arguments = b"x", options, values, len(options or ()), None, None, 0
+            for stub.status in (0, FAILURE):
+                stub.reset()
+                found = outcome(function, arguments), arrived(stub.calls(), d.cuLibraryLoadData)
+                stub.reset()
+                assert found == (outcome(twin, arguments), arrived(stub.calls(), d.cuLibraryLoadData))
+
+
 # -- when it is not taken --------------------------------------------------------------------------------
 
 

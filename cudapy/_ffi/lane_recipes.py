@@ -63,6 +63,7 @@ ARGUMENTS = {
     "x": (ARRAY | NONE, 2**64 - 1),
     "y": (ARRAY | NONE, 2**32 - 1),
     "z": (ARRAY | NONE, 2**31 - 1),
+    "o": (ARRAY | NONE, 0),
 }
 """Letters of the kinds of arguments: what they are, and the highest number."""
 ARRAYS = "xyz"
@@ -165,6 +166,10 @@ class Rows(dict):  # type: ignore[type-arg]
         self[letter] = made
         return made
 
+    def cell(self, cls: Any, slot: bytes) -> tuple[bytes, bytes, bytes]:
+        """The words of an argument that is a handle, which C fills."""
+        return _before(PLACE, self._keep(cls), 0), slot, _behind(0, 0, 0, 8, 0, 0)
+
     def class_of(self, kind: str, declaration: Declaration, place: int) -> Any:
         """The class of a parameter, or the types that an attribute decides; None if its kind has none."""
         if kind not in WITH_CLASS:
@@ -186,7 +191,8 @@ class Rows(dict):  # type: ignore[type-arg]
             cls = self._twins[cls]
         at = 0 if cls is None else self._keep(cls)
         if kind & ARRAY:
-            return _before(kind, 0, limit), _behind(at, 0, 0, 8, ctypes.sizeof(cls), 0), kind, cls
+            width = ctypes.sizeof(cls) if cls else 8
+            return _before(kind, 0, limit), _behind(at, 0, 0, 8, width, 0), kind, cls
         width = ctypes.sizeof(cls) if kind & VALUE else 0
         return _before(kind, at, limit), _behind(0, 0, 0, 8, width, 0), kind, cls
 

@@ -408,33 +408,40 @@ class _Lanes:
         recipe: str,
         failed: Callable[..., Any] | None,
         names: tuple[str, ...] | None,
+        owning: bool,
     ) -> Any:
         """What `install` does, for a declared function with a recipe.
 
         c_function: the address of one that returns an int and does not need the GIL, or a function. failed:
         None: the status is the first result, in a failure as well. names: of the parameters, if they are
-        passed on by a forwarder.
+        passed on by a forwarder. owning: C fills the first argument with the one result, if that is a handle.
         """
         letters, more = recipe, ""
         if ":" in recipe:
             letters, _, more = recipe.partition(":")
         arguments: list[bytes] = []
         outputs: list[bytes] = []
-        parts = count = place = 0
+        parts = count = place = shift = 0
         for letter in letters:
             row = rows[letter] if letter in rows else rows.make(letter, declaration, place)
             if row is None:
                 return None
-            before, behind, kind, _ = row
+            before, behind, kind, cls = row
             if kind >= 0:
                 arguments += before, SLOTS[place], behind
                 parts += 1
-            else:
+            elif not owning:
                 outputs += SLOTS[place], behind
                 count += 1
+            elif shift or not (isinstance(cls, type) and issubclass(cls, Handle)):
+                return None
+            else:
+                arguments[:0] = rows.cell(cls, SLOTS[place])
+                shift = len(ARGUMENT)
+                parts += 1
             place += 1
         block = self._block_with_room()
-        if block is None:
+        if block is None or (owning and not shift):
             return None
         if failed is None:
             failed, ok = rows.failing(count), rows.success if count else rows.only
@@ -451,7 +458,8 @@ class _Lanes:
         )  # fmt: skip
         table[:] = memoryview(head + b"".join(arguments) + b"".join(outputs)).cast("Q")
         for i in range(0, len(more), 2):
-            table[ord(more[i]) - ZERO] = ord(more[i + 1]) - ZERO
+            word = ord(more[i]) - ZERO
+            table[word + shift if word >= _HEAD else word] = ord(more[i + 1]) - ZERO
         for slot, letter in enumerate(letters if more else ""):
             *_, kind, types = rows[letter]
             if kind == OF_ATTRIBUTE:
@@ -676,11 +684,12 @@ def _left(address: int) -> list[tuple[Any, ...]]:
 # -- What declarations say -------------------------------------------------------------------------------
 
 
-def attach(declaration: Declaration, function: Any, raising: bool = False) -> Any:
+def attach(declaration: Declaration, function: Any, raising: bool = False, owning: bool = False) -> Any:
     """Give the function of a declaration its lane, if there is one for what it takes and returns.
 
     function: what gets it: the stub of the declaration, or one that does the same, with the same parameters.
-    raising: whether it returns the results alone, and raises an exception for a failure.
+    raising: whether it returns the results alone, and raises an exception for a failure. owning: it has a
+    cell first, for the one result, and returns None.
 
     Returns its table, None if it got no lane. Raises SymbolNotFound, or what loading the library raises.
     """
@@ -697,11 +706,15 @@ def attach(declaration: Declaration, function: Any, raising: bool = False) -> An
     def failed(status: int, *values: Any) -> Any:
         if status == library.pending:
             return None
+        if owning:
+            cell, *values = values  # type: ignore[assignment]
+            cell.value = 0
         shown = map(_as_passed, rows.passed(declaration), values)
         named = dict(zip(declaration.inputs, shown, strict=True))
         raise library.error(public_name(declaration.stub.__name__), rows.status(status), named)
 
-    return _attach(common, declaration, function, rows, failed)
+    names = ("cell", *declaration.inputs) if owning else None
+    return _attach(common, declaration, function, rows, failed, names, owning)
 
 
 def attach_face(face: Face, declaration: Declaration, function: Any, names: tuple[str, ...]) -> Any:
@@ -742,10 +755,12 @@ def _attach(
     rows: Rows,
     failed: Callable[..., Any] | None = None,
     names: tuple[str, ...] | None = None,
+    owning: bool = False,
 ) -> Any:
     """Give a function its lane. failed: see `install`; None: what returns the status as well as the results.
 
-    names: what the function calls the parameters of the declaration, if not as that does.
+    names: what the function calls the parameters of the declaration, if not as that does. owning: it has a
+    cell first, for the one result.
     """
     recipe = rows.recipes.get(declaration, NO_LANE)
     if recipe == NO_LANE:
@@ -759,7 +774,7 @@ def _attach(
         if function not in tables:
             if names is None and common.entry.passes_all:
                 names = declaration.inputs
-            table = common.open(function, c_function, declaration, rows, recipe, failed, names)
+            table = common.open(function, c_function, declaration, rows, recipe, failed, names, owning)
             if table is None:
                 return None
             tables[function] = table

@@ -277,9 +277,9 @@ class Declaration:
         return False
 
 
-def attach_lane(declaration: Declaration, function: Any, raising: bool = False) -> Any:
+def attach_lane(declaration: Declaration, function: Any, raising: bool = False, owning: bool = False) -> Any:
     """Give a function that does what a declaration says its fast lane: the table of that, or None."""
-    return lane_module().attach(declaration, function, raising) if environment.LANES_WANTED else None
+    return lane_module().attach(declaration, function, raising, owning) if environment.LANES_WANTED else None
 
 
 def lane_module() -> Any:
@@ -346,7 +346,7 @@ class Checked:
         return function if returns.startswith(f"tuple[{self._library.status}") else None
 
     def _declared(self, declaration: Declaration) -> Any:
-        return _Raising(declaration).stub
+        return Raising(declaration).stub
 
     def _wrap(self, function: Callable[..., Any]) -> Any:
         """A function written by hand returns its tuple; take that apart."""
@@ -364,13 +364,17 @@ class Checked:
         return raising
 
 
-class _Raising:
-    """The raising form of a declared function: what stands for it until, and after, the first call."""
+class Raising:
+    """The raising form of a declared function: what stands for it until, and after, the first call.
 
-    __slots__ = ("declaration", "lane", "stub")
+    owning: that of `Owning`, with a cell first.
+    """
 
-    def __init__(self, declaration: Declaration) -> None:
+    __slots__ = ("declaration", "lane", "owning", "stub")
+
+    def __init__(self, declaration: Declaration, owning: bool = False) -> None:
         function = declaration.stub
+        self.owning = owning
         self.declaration = declaration
         self.lane: Any = None
         self.stub: Any = _Function(_first_call.__code__, function.__globals__)
@@ -381,12 +385,13 @@ class _Raising:
 
     def install(self) -> None:
         """Write the function, and have the stub be it from now on."""
-        give_code(self.stub, self.lane, self.declaration.write(raising=True).__code__, _first_call.__code__)
+        written = self.declaration.write(raising=True, owning=self.owning)
+        give_code(self.stub, self.lane, written.__code__, _first_call.__code__)
 
     def open_lane(self) -> bool:
         """Give the stub its fast lane. Returns whether it has got one now."""
         if self.lane is None:
-            self.lane = attach_lane(self.declaration, self.stub, raising=True) or False
+            self.lane = attach_lane(self.declaration, self.stub, True, self.owning) or False
             return self.lane is not False
         return False
 

@@ -14,7 +14,7 @@ def lanes() -> None:
     """What gives functions their lanes: nothing."""
 
 
-def attach(declaration: Declaration, function: Any, raising: bool = False) -> None:
+def attach(declaration: Declaration, function: Any, raising: bool = False, owning: bool = False) -> None:
     """Give the function no lane."""
 
 

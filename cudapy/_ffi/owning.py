@@ -20,7 +20,7 @@ iterator, nor from there to that assignment. What makes a thing is called as it 
 
 from __future__ import annotations
 
-from .library import Checked
+from .library import Checked, Raising
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,5 +35,6 @@ class Owning(Checked):
     """
 
     def _declared(self, declaration: Any) -> Callable[..., Any]:
-        function: Callable[..., Any] = declaration.write(raising=True, owning=True)
-        return function
+        made = Raising(declaration, owning=True)
+        function: Callable[..., Any] = made.stub
+        return function if made.open_lane() else declaration.write(raising=True, owning=True)
