@@ -185,7 +185,7 @@ class Rows(dict):  # type: ignore[type-arg]
     def _argument(self, kind: int, limit: int, cls: Any) -> Row | None:
         if kind & BYTES:
             cls = bytes
-        elif self._twins and cls in self._twins:
+        elif cls is not None and self._twins and cls in self._twins:
             if not kind & ENUM:
                 return None
             cls = self._twins[cls]
@@ -199,9 +199,9 @@ class Rows(dict):  # type: ignore[type-arg]
     def _result(self, kind: int, cls: Any) -> Row | None:
         twins, given = self._twins, cls
         if twins is not None:
-            if kind in (_TEXT, _CHARS, CHOSEN) or (cls in twins and kind != _ENUM):
+            if kind in (_TEXT, _CHARS, CHOSEN) or (cls is not None and cls in twins and kind != _ENUM):
                 return None
-            cls = twins.get(cls, cls)
+            cls = None if cls is None else twins.get(cls, cls)
             if kind in (_HANDLE_4, _HANDLE_8):
                 kind, cls = number_of(cls), None
         words = self._result_words(kind, None if kind == CHOSEN else cls)
