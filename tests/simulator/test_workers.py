@@ -430,7 +430,7 @@ def _printed(program: str) -> str:
 @pytest.mark.thorough
 def test_ctrl_c_in_the_kernels_own_thread() -> None:
     program = """
-    run(MIXED, 64 * 64, 32)  # imports are over: Python loses Ctrl-C in the callbacks of their locks
+    run(MIXED, 64 * 64, 40)  # imports are over: Python loses Ctrl-C in the callbacks of their locks
     try:
         threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
         run(ENDLESS, 64 * 64)
@@ -444,10 +444,10 @@ def test_ctrl_c_in_the_kernels_own_thread() -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
 def test_a_forked_process_has_threads_of_its_own() -> None:
     program = """
-    expected = run(MIXED, 64 * 64, 32)
+    expected = run(MIXED, 64 * 64, 40)
     child = os.fork()
     if not child:
-        os._exit(run(MIXED, 64 * 64, 32) != expected)
+        os._exit(run(MIXED, 64 * 64, 40) != expected)
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     """
     assert _printed(program) == "0\n"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..checks import BOUNDS, RACES
 from .lanes import Unsupported
-from .region import Region
+from .region import Region, only_ends
 from .supported import is_supported
 
 if TYPE_CHECKING:
@@ -50,6 +50,13 @@ class MachineCode:
         return self._covers_all and (self._is_warm or bool(self._regions))
 
     @property
+    def _runs_blocks(self) -> bool:
+        """Whether a region of all blocks is left where threads end alone, so that barriers may be in it."""
+        following = {to for one in self._numbers for to in self._blocks[one].successors()}
+        outside = following - {*self._numbers}
+        return self._function.text.is_entry and all(only_ends(self._blocks[one]) for one in outside)
+
+    @property
     def _is_warm(self) -> bool:
         return self._microseconds >= self._enough
 
@@ -72,6 +79,8 @@ class MachineCode:
                 numbers = self._numbers
                 if RACES in checks:
                     numbers = [one for one in numbers if self._is_supported(one, checks)]
+                if checks != {BOUNDS} or not self._runs_blocks:
+                    numbers = [one for one in numbers if not self._blocks[one].meets]
                 self._regions[checks] = Region(self._function, self._blocks, numbers, checks)
             except Unsupported:
                 self._regions[checks] = None

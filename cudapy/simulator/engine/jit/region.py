@@ -181,7 +181,7 @@ class Region:
         ends = [number for number in self.exits if number not in self._left_before]
         self.end = self.exits.index(ends[0]) | layout.LEFT if ends else 0
         """What PLACE is for lanes that have ended."""
-        is_closed = bool(ends) and all(_only_ends(blocks[number]) for number in ends)
+        is_closed = bool(ends) and all(only_ends(blocks[number]) for number in ends)
         self.is_whole = is_closed and function.text.is_entry and checks == {BOUNDS}
         """Whether whole blocks can run in it, each to its end, with the barriers that `has_barriers`."""
         self.has_barriers = any(blocks[number].meets for number in numbers)
@@ -413,7 +413,7 @@ class Region:
         return offset
 
 
-def _only_ends(block: Block) -> bool:
+def only_ends(block: Block) -> bool:
     """Whether threads that come to a block of a kernel end there."""
     return block.is_certain and all(step.instruction.name in ("ret", "exit") for step in block.steps)
 
@@ -500,10 +500,6 @@ class _Writer:
         block, out, region = self._block, self.out, self._region
         self._instructions.append(block.steps[0].instruction)
         alone, after = region.leave_before(block.index), out.new_label()
-        if COVERAGE in self.checks:  # which `_go_before` takes back
-            out.fetch(RAX, At(RBX, layout.ACTIVE), 4)
-            out.count_bits(RAX, RAX)
-            out.add_to(At(RBX, region.counts_of(block.index)), RAX)
         out.number("cmp", At(RBX, layout.WARPS), 0, wide=False)
         out.jump_if("e", alone)
         out.fetch(RAX, At(RBX, layout.ACTIVE), 4)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..assembler.x86_64 import Assembler
-from ..checks import BOUNDS, RACES
+from ..checks import BOUNDS
 from ..ptx.syntax import (
     Address,
     Integer,
@@ -45,7 +45,7 @@ def is_supported(
         return False
     if rule.ends_block:
         first = next(iter(instruction.operands), None)
-        is_barrier = rule.name in ("bar", "barrier") and RACES not in checks and _is_of_all(step)
+        is_barrier = rule.name in ("bar", "barrier") and _is_of_all(step)
         return is_barrier or rule.name == "bra" or (rule.name == "brx" and _is_word(first, function))
     if any(isinstance(one, Symbol) for one in _parts(instruction.operands)):
         return _is_supported(step, function, checks)
