@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import CellType, FrameType, FunctionType
 
@@ -18,7 +18,7 @@ import pytest
 from cudapy._ffi.interrupts import is_entered
 from tests.tiers import first
 
-from .world import world
+from .world import World, world
 
 REPOSITORY = Path(__file__).parents[2]
 PROGRAM = """
@@ -116,6 +116,20 @@ def test_what_interrupts_a_simulated_function_is_raised_behind_the_call() -> Non
     assert (done.returncode, done.stderr, done.stdout) == (0, "", "interrupted\ngoes on\n")
 
 
+@pytest.fixture(scope="module")
+def made() -> Iterator[World]:
+    with world() as one:
+        yield one
+
+
+@pytest.fixture
+def w(made: World) -> World:
+    """The copy of these tests, as if nobody had captured yet."""
+    made.settle()
+    made.module("_core.ownership.captures").captures.may_be_active.clear()
+    return made
+
+
 class Interrupted:
     """Ctrl-C comes right after the first thing was put here, which is when Python looks for signals."""
 
@@ -139,62 +153,64 @@ class InterruptedSet(Interrupted, set[object]):
 
 
 @pytest.mark.parametrize("name", first(1, ["beginning", "freeing", "may_be_active"]))
-def test_what_is_noted_for_a_while_does_not_stay_noted(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_noted_for_a_while_does_not_stay_noted(
+    w: World, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Else captures wait for ever, nothing is freed, or whatever is freed takes longer."""
-    with world() as w:
-        captures = w.module("_core.ownership.captures").captures
-        stream = w.device.create_stream()
-        pool = w.core.DeviceMemoryResource(0, w.core.DeviceMemoryResourceOptions())
-        kept = w.device.create_graph_builder().begin_building()
-        for free in (pool.allocate(64, stream).close, pool.allocate(64).close):
-            begin = w.device.create_graph_builder().begin_building
-            before = getattr(captures, name).copy()
-            noted = InterruptedSet(before) if name == "may_be_active" else InterruptedList(before)
-            monkeypatch.setattr(captures, name, noted)
-            with pytest.raises(KeyboardInterrupt):
-                (free if name == "freeing" else begin)()
-            assert noted == before
-        kept.end_building()
+    captures = w.module("_core.ownership.captures").captures
+    stream = w.device.create_stream()
+    pool = w.core.DeviceMemoryResource(0, w.core.DeviceMemoryResourceOptions())
+    kept = w.device.create_graph_builder().begin_building()
+    for free in (pool.allocate(64, stream).close, pool.allocate(64).close):
+        begin = w.device.create_graph_builder().begin_building
+        before = getattr(captures, name).copy()
+        noted = InterruptedSet(before) if name == "may_be_active" else InterruptedList(before)
+        monkeypatch.setattr(captures, name, noted)
+        with pytest.raises(KeyboardInterrupt):
+            (free if name == "freeing" else begin)()
+        assert noted == before
+    kept.end_building()
 
 
 @pytest.mark.parametrize("again", first(1, ["state", "cuStreamEndCapture", "cuGraphDestroy"]))
-def test_a_capture_is_given_up_though_ctrl_c_comes_again(again: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_capture_is_given_up_though_ctrl_c_comes_again(
+    w: World, again: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Once as its beginning returns, and once more as `again` does, which ends it."""
-    with world() as w:
-        captures, stream = w.module("_core.ownership.captures"), w.device.create_stream()
-        w.settle()
-        before, begun, interrupted = w.alive(), [], []
-        settled = captures.settled
+    captures, stream = w.module("_core.ownership.captures"), w.device.create_stream()
+    w.settle()
+    before, begun, interrupted = w.alive(), [], []
+    settled = captures.settled
 
-        def beginning(function: Callable[..., object]) -> Callable[..., object]:
-            def begin(*args: object) -> None:
-                settled(function)(*args)
-                begun.append(args)
+    def beginning(function: Callable[..., object]) -> Callable[..., object]:
+        def begin(*args: object) -> None:
+            settled(function)(*args)
+            begun.append(args)
+            raise KeyboardInterrupt
+
+        return begin
+
+    def interrupt(function: Callable[..., object]) -> Callable[..., object]:
+        def call(*args: object) -> object:
+            result = function(*args)
+            if begun and not interrupted:
+                interrupted.append(again)
                 raise KeyboardInterrupt
+            return result
 
-            return begin
+        return call
 
-        def interrupt(function: Callable[..., object]) -> Callable[..., object]:
-            def call(*args: object) -> object:
-                result = function(*args)
-                if begun and not interrupted:
-                    interrupted.append(again)
-                    raise KeyboardInterrupt
-                return result
-
-            return call
-
-        monkeypatch.setattr(captures, "settled", beginning)
-        owner = captures if again == "state" else captures.owning
-        monkeypatch.setattr(owner, again, interrupt(getattr(owner, again)))
-        builder = stream.create_graph_builder()
-        with pytest.raises(KeyboardInterrupt):
-            builder.begin_building()
-        monkeypatch.undo()
-        del builder
-        assert interrupted == [again] and len(begun) == 1
-        assert not captures.is_capturing(stream) and not captures.captures.beginning
-        assert not w.leak(before)
+    monkeypatch.setattr(captures, "settled", beginning)
+    owner = captures if again == "state" else captures.owning
+    monkeypatch.setattr(owner, again, interrupt(getattr(owner, again)))
+    builder = stream.create_graph_builder()
+    with pytest.raises(KeyboardInterrupt):
+        builder.begin_building()
+    monkeypatch.undo()
+    del builder
+    assert interrupted == [again] and len(begun) == 1
+    assert not captures.is_capturing(stream) and not captures.captures.beginning
+    assert not w.leak(before)
 
 
 class InterruptedEnd(list[object]):
@@ -205,20 +221,21 @@ class InterruptedEnd(list[object]):
         raise KeyboardInterrupt
 
 
-def test_a_capture_ends_though_ctrl_c_comes_once_it_has_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_capture_ends_though_ctrl_c_comes_once_it_has_begun(
+    w: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Behind all that could have given it up."""
-    with world() as w:
-        captures, stream = w.module("_core.ownership.captures"), w.device.create_stream()
-        w.settle()
-        before = w.alive()
-        monkeypatch.setattr(captures.captures, "beginning", InterruptedEnd())
-        builder = stream.create_graph_builder()
-        with pytest.raises(KeyboardInterrupt):
-            builder.begin_building()
-        monkeypatch.undo()
-        del builder
-        assert not captures.is_capturing(stream) and not captures.captures.may_be_active
-        assert not w.leak(before)
+    captures, stream = w.module("_core.ownership.captures"), w.device.create_stream()
+    w.settle()
+    before = w.alive()
+    monkeypatch.setattr(captures.captures, "beginning", InterruptedEnd())
+    builder = stream.create_graph_builder()
+    with pytest.raises(KeyboardInterrupt):
+        builder.begin_building()
+    monkeypatch.undo()
+    del builder
+    assert not captures.is_capturing(stream) and not captures.captures.may_be_active
+    assert not w.leak(before)
 
 
 class AtEntry:
@@ -237,60 +254,59 @@ class AtEntry:
             raise KeyboardInterrupt(code.co_qualname if sys.version_info >= (3, 11) else code.co_name)
 
 
-def test_a_capture_ends_though_ctrl_c_comes_at_any_step_of_its_end() -> None:
-    with world() as w:
-        captures, stream = w.module("_core.ownership.captures"), w.device.create_stream()
-        core, kernel = Path(captures.__file__).parents[1], w.code.get_kernel("add")
-        came: list[str] = []
-        before: Counter[str] | None = None
-        for number in itertools.count():  # 0: it does not come, and what stays is made
-            builder = stream.create_graph_builder().begin_building()
-            w.core.launch(builder, w.core.LaunchConfig(grid=1, block=1), kernel, w.device.allocate(4), 1)
-            traced, step = sys.gettrace(), AtEntry(core, number)
-            sys.settrace(step)
-            try:
-                builder.end_building()
-            except KeyboardInterrupt as error:
-                came.append(str(error))
-            finally:
-                sys.settrace(traced)
-            del builder
-            assert not captures.is_capturing(stream) and not captures.captures.may_be_active, came[-1:]
-            w.settle()
-            before = before or w.alive()
-            assert not w.leak(before), came[-1:]
-            if step.left > 0:
-                break
-        assert len(came) > 4
+def test_a_capture_ends_though_ctrl_c_comes_at_any_step_of_its_end(w: World) -> None:
+    captures, stream = w.module("_core.ownership.captures"), w.device.create_stream()
+    core, kernel = Path(captures.__file__).parents[1], w.code.get_kernel("add")
+    came: list[str] = []
+    before: Counter[str] | None = None
+    for number in itertools.count():  # 0: it does not come, and what stays is made
+        builder = stream.create_graph_builder().begin_building()
+        w.core.launch(builder, w.core.LaunchConfig(grid=1, block=1), kernel, w.device.allocate(4), 1)
+        traced, step = sys.gettrace(), AtEntry(core, number)
+        sys.settrace(step)
+        try:
+            builder.end_building()
+        except KeyboardInterrupt as error:
+            came.append(str(error))
+        finally:
+            sys.settrace(traced)
+        del builder
+        assert not captures.is_capturing(stream) and not captures.captures.may_be_active, came[-1:]
+        w.settle()
+        before = before or w.alive()
+        assert not w.leak(before), came[-1:]
+        if step.left > 0:
+            break
+    assert len(came) > 4
 
 
-def test_a_capture_of_others_is_left_alone() -> None:
+def test_a_capture_of_others_is_left_alone(w: World) -> None:
     """What could not begin, as the stream captures already, ends nothing."""
-    with world() as w:
-        captures, stream = w.module("_core.ownership.captures"), w.device.create_stream()
-        w.driver.checked.cuStreamBeginCapture(stream.handle, 2)
-        with pytest.raises(w.core.CUDAError):
-            stream.create_graph_builder().begin_building()
-        assert captures.is_capturing(stream)
-        w.driver.checked.cuStreamEndCapture(stream.handle)
+    captures, stream = w.module("_core.ownership.captures"), w.device.create_stream()
+    w.driver.checked.cuStreamBeginCapture(stream.handle, 2)
+    with pytest.raises(w.core.CUDAError):
+        stream.create_graph_builder().begin_building()
+    assert captures.is_capturing(stream)
+    w.driver.checked.cuStreamEndCapture(stream.handle)
 
 
-def test_a_stream_is_given_back_once_though_its_owner_is_never_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stream_is_given_back_once_though_its_owner_is_never_seen(
+    w: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     reports: list[object] = []
     monkeypatch.setattr(sys, "unraisablehook", lambda args: reports.append(args.exc_value))
-    with world() as w:
-        stream = w.module("_core.streams.stream")
-        made = stream._created
+    stream = w.module("_core.streams.stream")
+    made = stream._created
 
-        def interrupt(flags: int, priority: int) -> None:
-            made(flags, priority)
-            raise KeyboardInterrupt
+    def interrupt(flags: int, priority: int) -> None:
+        made(flags, priority)
+        raise KeyboardInterrupt
 
-        w.device.create_stream()
-        w.settle()
-        before = w.alive()
-        monkeypatch.setattr(stream, "_created", interrupt)
-        with pytest.raises(KeyboardInterrupt):
-            w.device.create_stream(options=stream.StreamOptions())  # with options, it is a step of Python
-        monkeypatch.setattr(stream, "_created", made)
-        assert not w.leak(before) and reports == []
+    w.device.create_stream()
+    w.settle()
+    before = w.alive()
+    monkeypatch.setattr(stream, "_created", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        w.device.create_stream(options=stream.StreamOptions())  # with options, it is a step of Python
+    monkeypatch.setattr(stream, "_created", made)
+    assert not w.leak(before) and reports == []

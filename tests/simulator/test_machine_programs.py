@@ -73,7 +73,7 @@ def test_there_is_machine_code_for_most_of_what_compilers_write() -> None:
 @pytest.mark.parametrize(
     "first",
     [
-        pytest.param(first, marks=[pytest.mark.thorough] if first >= 100 else [])
+        pytest.param(first, marks=[pytest.mark.thorough] if first >= 60 else [])
         for first in range(0, 190 * MORE, 10)
     ],
 )
