@@ -324,8 +324,8 @@ for symbol, function in declared(module("driver")).items():
         if not child:
             os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
             stub.overrun = 1
-            made = next(cases(function))
-            function(*made.arguments())
+            for _ in range(2):  # a lane keeps the results of a call until the next one
+                function(*next(cases(function)).arguments())
             os._exit(0)
         print(symbol, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 '''
