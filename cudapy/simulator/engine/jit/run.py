@@ -226,7 +226,7 @@ class Run:
         pace = self._region.paces[self._memory.get(layout.ENTRY)]
         if ranges and self._may_help(pace, chunks):
             workers, ranges = self._shared_out(chunks, lanes)
-        begun, spent, accesses, gives_up = time.perf_counter(), 0.0, 0, False
+        begun, spent, since, accesses, gives_up = time.perf_counter(), 0.0, 0.0, 0, False
         while True:
             unfinished = [one for one in workers if one.status != layout.DONE]
             if not unfinished and (gives_up or not ranges):
@@ -235,13 +235,14 @@ class Run:
                 # by one worker after the other: reports and faults come in the order of chunks
                 first = min(unfinished, key=lambda one: one.chunk)
                 if first.status == layout.ACCESSES:
-                    started = time.perf_counter()
+                    started = time.thread_time()  # other threads and programs may take most of the clock's
+                    since = since or started
                     self._access(first.memory, lanes)
-                    accesses, spent = accesses + 1, spent + time.perf_counter() - started
+                    accesses, spent = accesses + 1, spent + time.thread_time() - started
                 first.run(_NONE, True)
                 if first.status == layout.ACCESSES:
                     continue
-                if accesses > _MANY_ACCESSES and 2 * spent > time.perf_counter() - begun and not gives_up:
+                if accesses > _MANY_ACCESSES and 2 * spent > time.thread_time() - since and not gives_up:
                     gives_up = True
                     self._batch.launch.left_to_python.add(self._region)
                     ranges.extend(_stopped(unfinished))
