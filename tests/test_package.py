@@ -21,7 +21,7 @@ pytest.importorskip("hatchling", reason="hatchling, which builds the package, is
 
 pytestmark = pytest.mark.thorough
 ROOT = Path(__file__).parents[1]
-LIMIT = 1_530_000
+LIMIT = 1_550_000
 """Bytes that a wheel may have, 1.5 MB as pip shows it, so that it stays small to download and to vendor."""
 KEPT = ("cudapy", "samples", "benchmark", "turns", "tests", "docs", "notebooks", "conda", ".ci", ".github")
 
