@@ -34,6 +34,8 @@ REFUSED = {
     "digits of registers": (kernel(f".reg .b32 %r<{NINES}>;"), "larger than 64 bits"),
     "digits of an alignment": (f"{HEAD}.global .align {NINES} .b8 x[4];", "larger than 64 bits"),
     "digits of a directive": (f"{HEAD}.entry k() .maxntid {NINES}\n{{ ret; }}", "larger than 64 bits"),
+    "no threads": (f"{HEAD}.entry k() .maxntid 0, 1, 1\n{{ ret; }}", ".maxntid has sizes of at least 1"),
+    "no threads of a block": (f"{HEAD}.entry k() .reqntid 8, 0\n{{ ret; }}", "sizes of at least 1, not 0"),
     "digits of a value": (f"{HEAD}.global .u32 x = {NINES};", "larger than 64 bits"),
     "alignment of 0": (f"{HEAD}.global .align 0 .b8 x[4];", "a power of two up to 65536, not 0"),
     "alignment of 3": (kernel(".local .align 3 .b8 x[4];"), "a power of two up to 65536, not 3"),
@@ -127,6 +129,18 @@ def test_an_argument_that_nobody_wrote_is_zero() -> None:
         f"{HEAD}.extern .func free (.param .b64 x);"
         + kernel("{ .param .b64 a; call.uni free, (a); }")[len(HEAD) :]
     )
+
+
+def test_lines_stand_between_the_operands_of_a_call() -> None:
+    """NVRTC writes them there for some calls of functions that are not inlined."""
+    loc = "\n.loc\t1 7 3\n"
+    body = ".reg .b64 %r<2>; .reg .b32 %v; ld.param.u64 %r1, [p]; { .param .b32 r;"
+    body += f"call.uni{loc}(r),{loc}f,{loc}(); ld.param.b32 %v, [r]; }} st.global.b32 [%r1], %v;"
+    function = ".func (.param .b32 r) f() { .reg .b32 %v; mov.u32 %v, 41; st.param.b32 [r], %v; ret; }\n"
+    machine = Machine()
+    written = machine.zeros(64, np.uint32)
+    machine.run(Module(HEAD + function + kernel(body)[len(HEAD) :], machine.memory), "k", 1, 32, written)
+    assert written.get()[0] == 41
 
 
 MALLOC = f"{HEAD}.extern .func (.param .b64 r) malloc (.param .b64 n);"

@@ -20,6 +20,8 @@ _LOC = re.compile(
     r"\.loc\s+(\d+)\s+(\d+)(?:\s+(\d+))?"
     r"(?:\s*,\s*function_name\s+[^,]+,\s*inlined_at\s+(\d+)\s+(\d+)\s+(\d+))?"
 )
+_LOC_WITHIN = re.compile(r"\n[^\S\n]*\.loc\b[^\n]*")
+"""Between the operands of a call, as NVRTC writes it with lines; it says nothing of its own."""
 _DEEPEST = 64
 """Calls within calls that are followed to where a line of an inlined function was called."""
 _REGISTERS = re.compile(r"\.reg\s*(?:\.v[24]\s*)?\.(\w+)\s+(.*)", re.DOTALL)
@@ -84,7 +86,7 @@ class BodyReader:
                     self._function.labels[self._known(match["label"])] = len(self._function.instructions)
                     self._label = match["label"]
                 else:
-                    self._statement(match["statement"].strip(), line)
+                    self._statement(_LOC_WITHIN.sub("", match["statement"]).strip(), line)
             except PTXError as error:
                 if str(error).startswith("line "):
                     raise

@@ -125,6 +125,9 @@ def function_head(text: str, line: int) -> FunctionText:
         name: tuple(count(number) for number in re.findall(r"\d+", numbers))
         for name, numbers in _DIRECTIVE.findall(match["rest"])
     }
+    for name in ("maxntid", "reqntid"):
+        if 0 in directives.get(name, ()):
+            raise PTXError(f"line {line}: .{name} has sizes of at least 1, not 0")
     types = prototype(match["results"], match["parameters"], line)
     is_external = ".extern" in match["linkage"]
     return FunctionText(match["name"], match["kind"] == "entry", types, line, directives, is_external)
