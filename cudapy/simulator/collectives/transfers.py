@@ -129,7 +129,7 @@ def _together(call: Call) -> Task:
     board.post(key, comm.rank, header, call.payload())
 
     def missing() -> list[int]:
-        posts = board.slot(key).posts
+        posts = dict(board.slot(key).posts)  # others may come meanwhile
         for rank, post in posts.items():
             if post.header != header:
                 raise _mismatch(comm, comm.collectives, header, rank, post.header)
