@@ -182,13 +182,17 @@ class Rows(dict):  # type: ignore[type-arg]
         cls = SCALARS.get(name) or find(self._scope, name)
         return ctypes.c_int if kind in ARRAYS and issubclass(cls, Enum) else cls
 
+    def _twin(self, cls: Any) -> Any:
+        """What a face has for a class of C; None if it has none, or there is no class."""
+        return None if self._twins is None or cls is None else self._twins.get(cls)
+
     def _argument(self, kind: int, limit: int, cls: Any) -> Row | None:
         if kind & BYTES:
             cls = bytes
-        elif cls is not None and self._twins and cls in self._twins:
+        elif (twin := self._twin(cls)) is not None:
             if not kind & ENUM:
                 return None
-            cls = self._twins[cls]
+            cls = twin
         at = 0 if cls is None else self._keep(cls)
         if kind & ARRAY:
             width = ctypes.sizeof(cls) if cls else 8
@@ -197,11 +201,12 @@ class Rows(dict):  # type: ignore[type-arg]
         return _before(kind, at, limit), _behind(0, 0, 0, 8, width, 0), kind, cls
 
     def _result(self, kind: int, cls: Any) -> Row | None:
-        twins, given = self._twins, cls
-        if twins is not None:
-            if kind in (_TEXT, _CHARS, CHOSEN) or (cls is not None and cls in twins and kind != _ENUM):
+        given = cls
+        if self._twins is not None:
+            twin = self._twin(cls)
+            if kind in (_TEXT, _CHARS, CHOSEN) or (twin is not None and kind != _ENUM):
                 return None
-            cls = None if cls is None else twins.get(cls, cls)
+            cls = cls if twin is None else twin
             if kind in (_HANDLE_4, _HANDLE_8):
                 kind, cls = number_of(cls), None
         words = self._result_words(kind, None if kind == CHOSEN else cls)
