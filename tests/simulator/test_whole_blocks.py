@@ -37,6 +37,20 @@ bar.sync 0;
 """
 AGAIN = "sub.u32 %left, %left, 1;\nsetp.ne.u32 %p, %left, 0;\n@%p bra again;\n"
 LOOP = f"mov.b32 %left, 7;\nagain:\n{EXCHANGE}{AGAIN}"
+LONG = """
+shr.u32 %w, %t, 5;
+setp.ne.u32 %p, %w, 1;
+@%p bra.uni quick;
+setp.ne.u32 %p, %left, 4;
+@%p bra.uni quick;
+mov.b32 %many, 41000;
+slow:
+add.u32 %v, %v, %many;
+sub.u32 %many, %many, 1;
+setp.ne.u32 %p, %many, 0;
+@%p bra slow;
+quick:
+"""
 SOME_EXIT = "setp.ge.u32 %p, %t, 70;\n@%p bra end;\nbar.sync 0;\nadd.u32 %v, %v, 9;\nend:\n"
 WARPS_EXIT = SOME_EXIT.replace("70", "64")
 DIVERGENT = """
@@ -115,6 +129,14 @@ def test_blocks_that_run_for_long(run: Any) -> None:
     total = 41000 * 41001 // 2
     assert np.frombuffer(found, np.uint32).tolist() == [(3 * i + total) % (1 << 32) for i in range(128)]
     assert counters.region_runs > 1
+
+
+def test_a_warp_that_runs_for_long(run: Any) -> None:
+    """Those behind it in its block have gone on from the barrier before that, too."""
+    exchange = EXCHANGE.replace("33", "64")  # each warp reads what the next but one wrote
+    body = f"mov.b32 %left, 7;\nagain:\n{LONG}{exchange}{AGAIN}"
+    text = kernel(ADDRESS + body + STORE, OWN.replace("%left", "%left, %many"))
+    assert run(text, "always", 1, 3, 128)[0] == run(text, "never", 1, 3, 128)[0]
 
 
 @pytest.mark.parametrize(("name", "batches"), [("none", 3), ("loop", 3), ("divergent", 9)])

@@ -229,8 +229,8 @@ class RingWorker(Worker):
     def _leave_chunk(self) -> None:
         """As the block's barriers are no longer here, all of it goes on elsewhere."""
         following = self._following
-        first = following - len(self.ring)
-        for place, memory in enumerate(self.ring):
+        first, is_released = following - len(self.ring), False
+        for place, memory in enumerate(self.ring):  # behind the one at hand they wait for their turn alone
             state = memory.get(layout.STATE)
             places = memory.array(layout.PLACE).copy()
             if state == layout.NOT_BEGUN:
@@ -240,8 +240,12 @@ class RingWorker(Worker):
             if state == layout.FINISHED:
                 places[:] = self._region.end
             elif state == layout.WAITING:
+                barrier = memory.get(layout.BARRIER_AT)
+                if is_released:
+                    barrier = self._region.place(self._region.block_at(barrier) + 1)
                 bits = np.array([memory.get(layout.ACTIVE)], "<i8").view(np.uint8)[:4]
-                places[np.unpackbits(bits, bitorder="little") != 0] = memory.get(layout.BARRIER_AT)
+                places[np.unpackbits(bits, bitorder="little") != 0] = barrier
+            is_released |= memory is self.memory
             self._keep(memory, first + place, places)
         self._take(following)
 
