@@ -208,9 +208,10 @@ def test_in_a_terminal_until_a_key(end: str) -> None:
         stdin=theirs, stdout=theirs, stderr=theirs, env=environ, preexec_fn=own_terminal,
     )  # fmt: skip
     try:
-        seen = ""
+        seen, deadline = "", time.monotonic() + 60
         while seen.count("\x1b[H") < 3:  # it is refreshed
-            seen += os.read(ours, 65536).decode()
+            assert process.poll() is None and time.monotonic() < deadline, seen + read_now(ours)
+            seen += read_now(ours)
         if end == "terminate":
             process.send_signal(signal.SIGTERM)
         elif end != "interrupt":

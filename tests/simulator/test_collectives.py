@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import sys
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+
+from cudapy.simulator.collectives.board import Board, Header, Post
+from cudapy.simulator.collectives.transfers import Call
 
 from .test_device import output, run
 
@@ -615,3 +619,18 @@ for rank, timeout in enumerate(("0.1", "30")):
     first, second = output(code).splitlines()
     assert "for ranks 1, 2 to be made" in first
     assert f"process {first.split()[0]}, which came first, has ended" in second
+
+
+def test_a_rank_may_come_while_the_others_are_looked_at() -> None:
+    board = Board(3)
+    comm: Any = SimpleNamespace(rank=0, size=3, board=board, collectives=0, name="three", history="")
+    call = Call(comm, "all_gather", 0, 0, 0, 0)
+    wait = next(call.task())
+
+    class First(Header):
+        def __ne__(self, other: object) -> bool:
+            board.note("collective 1", 2, Post(call.header, None))
+            return False
+
+    board.note("collective 1", 1, Post(First(*call.header), None))
+    assert wait.missing() == []

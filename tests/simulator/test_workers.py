@@ -430,9 +430,20 @@ def _printed(program: str) -> str:
 @pytest.mark.thorough
 def test_ctrl_c_in_the_kernels_own_thread() -> None:
     program = """
-    run(MIXED, 64 * 64, 40)  # imports are over: Python loses Ctrl-C in the callbacks of their locks
+    from cudapy.simulator.engine.run.scheduler import Scheduler
+
+    looks = []
+
+    def looked(*arguments, look=Scheduler._look):  # between two turns of machine code
+        looks.append(arguments)
+        if len(looks) == 2:
+            threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+        look(*arguments)
+
+    run(MIXED, 64 * 64, 40)
+    np.unique([])  # imports are over: Python loses Ctrl-C in the callbacks of their locks
+    Scheduler._look = looked
     try:
-        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
         run(ENDLESS, 64 * 64)
     except KeyboardInterrupt:
         print("interrupted")
