@@ -14,7 +14,6 @@ from cudapy.simulator.engine.module import Module
 from .machine import Machine
 
 
-
 @pytest.fixture(autouse=True)
 def end(monkeypatch: pytest.MonkeyPatch) -> None:
     """A label that leads elsewhere may make a loop: the kernel is a fault then."""
