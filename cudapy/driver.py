@@ -46,9 +46,7 @@ def _describe() -> str:
 
 
 _raiser = Raiser(meanings("CURESULT"))
-libcuda = Library(
-    loader("cuda"), "CUresult", _describe, _raiser, suffixes, address="CUdeviceptr", recipes=recipes("DRIVER")
-)
+libcuda = Library(loader("cuda"), "CUresult", _describe, _raiser, suffixes, recipes=recipes("DRIVER"))
 _raiser.log = DriverLog(libcuda)
 if TYPE_CHECKING:
     checked = _checked

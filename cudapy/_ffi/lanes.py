@@ -336,6 +336,7 @@ class _Lanes:
         self._blocks = [_Block(self.context, ROUTINE, self.entry.prologue)]
         self._words = _Words()
         self._templates = {width: self._template(cls) for width, cls in ((4, Int), (8, Pointer))}
+        self._references = references_of(Pointer)
         self._kept_handles: dict[Any, int] = {}
 
     def install(
@@ -403,7 +404,6 @@ class _Lanes:
         self,
         function: Any,
         c_function: Any,
-        declaration: Declaration,
         rows: Rows,
         recipe: str,
         failed: Callable[..., Any] | None,
@@ -423,7 +423,7 @@ class _Lanes:
         outputs: list[bytes] = []
         parts = count = place = shift = 0
         for letter in letters:
-            row = rows[letter] if letter in rows else rows.make(letter, declaration, place)
+            row = rows[letter]
             if row is None:
                 return None
             before, behind, kind, cls = row
@@ -524,7 +524,7 @@ class _Lanes:
             return ()
         kept = self._kept_handles.get(cls)
         if kept is None:
-            used_again = references_of(cls) == references_of(Pointer)
+            used_again = references_of(cls) == self._references
             kept = self._kept_handles[cls] = self.words(2)[0] if used_again else 0
         return kind, immortal(cls), template, size, kept
 
@@ -742,7 +742,6 @@ def _rows(common: _Lanes, declaration: Declaration, twins: Mapping[type, Any] | 
         find(scope, library.status),
         scope,
         twins,
-        library.address_class,
         immortal,
         common.result_words,
     )
@@ -774,7 +773,7 @@ def _attach(
         if function not in tables:
             if names is None and common.entry.passes_all:
                 names = declaration.inputs
-            table = common.open(function, c_function, declaration, rows, recipe, failed, names, owning)
+            table = common.open(function, c_function, rows, recipe, failed, names, owning)
             if table is None:
                 return None
             tables[function] = table
