@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
-from cudapy.simulator.engine import launch, settings
+from cudapy.simulator.engine import Fault, launch, settings
 from cudapy.simulator.engine.jit import processor
 from cudapy.simulator.engine.jit.workers import Pace
 from cudapy.simulator.engine.module import Module
@@ -77,6 +78,7 @@ ld.global.u32 %w, [%o2];
 bar.sync 0;
 add.u32 %v, %v, %w;
 """
+CHECKS: list[tuple[str, ...]] = [(), ("check_uninitialized",)]
 BODIES = {
     "loop": (LOOP, OWN),
     "exits": (SOME_EXIT, ""),
@@ -93,7 +95,9 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     monkeypatch.setattr(Pace, "wants_help", lambda self, chunks: True)
     monkeypatch.setattr(Pace, "is_known", True)
 
-    def ran(text: str, mode: str, workers: int, grid: Any, block: Any) -> Any:
+    def ran(text: str, mode: str, workers: int, grid: Any, block: Any, checks: tuple[str, ...] = ()) -> Any:
+        for one in ("check_races", "check_uninitialized"):
+            monkeypatch.setattr(settings.current, one, one in checks)
         monkeypatch.setattr(settings.current, "machine_code", mode)
         monkeypatch.setattr(settings.current, "workers", workers)
         count = int(np.prod(grid) * np.prod(block))
@@ -106,16 +110,19 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     return ran
 
 
+@pytest.mark.parametrize("checks", CHECKS, ids=str)
 @pytest.mark.parametrize("shape", [(3, 32), (40, 96), (40, 128), (5, 1024)], ids=str)
 @pytest.mark.parametrize("name", BODIES)
-def test_blocks_give_what_numpy_gives(name: str, shape: tuple[int, int], run: Any) -> None:
+def test_blocks_give_what_numpy_gives(
+    name: str, shape: tuple[int, int], checks: tuple[str, ...], run: Any
+) -> None:
     body, registers = BODIES[name]
     if shape[1] % 64:
         body = body.replace("33", "1")  # threads give each other what they have
     text = kernel(ADDRESS + body + STORE, registers)
     expected, _ = run(text, "never", 1, *shape)
     for workers in (1, 2):
-        found, counters = run(text, "always", workers, *shape)
+        found, counters = run(text, "always", workers, *shape, checks)
         assert found == expected
         if name not in ("divergent", "exits", "two allocations"):  # of which NumPy runs a part
             assert (counters.region_runs, counters.numpy_runs) == (1, 1)
@@ -137,6 +144,25 @@ def test_a_warp_that_runs_for_long(run: Any) -> None:
     body = f"mov.b32 %left, 7;\nagain:\n{LONG}{exchange}{AGAIN}"
     text = kernel(ADDRESS + body + STORE, OWN.replace("%left", "%left, %many"))
     assert run(text, "always", 1, 3, 128)[0] == run(text, "never", 1, 3, 128)[0]
+
+
+@pytest.mark.parametrize("hole", [1000, 0, 37, 165])
+def test_undefined_bytes_of_a_block(hole: int, run: Any) -> None:
+    """NumPy goes on with it where it reads them, and reports what it would have."""
+    store = f"setp.eq.u32 %p, %i, {hole};\n@!%p st.shared.u32"
+    exchange = EXCHANGE.replace("st.shared.u32", store) + "setp.gt.u32 %p, %v, 50;\n@%p add.u32 %v, %v, 1;\n"
+    body = f"mov.b32 %left, 3;\nagain:\n{exchange}{AGAIN}"
+    found = []
+    for mode in ("never", "always"):
+        try:
+            left, counters = run(kernel(ADDRESS + body + STORE, OWN), mode, 1, 3, 64, CHECKS[1])
+            found.append(left)
+        except Fault as fault:
+            found.append([dataclasses.replace(one, running=0) for one in fault.findings])
+    assert found[0] == found[1]
+    assert isinstance(found[1][0], bytes) == (hole == 1000)
+    if hole == 1000:
+        assert counters.numpy_runs == 1
 
 
 @pytest.mark.parametrize(("name", "batches"), [("none", 3), ("loop", 3), ("divergent", 9)])

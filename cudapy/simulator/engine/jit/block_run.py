@@ -74,6 +74,10 @@ class BlockRun(Run):
                 -1,
             )
 
+    def _look_at_memory(self) -> None:
+        super()._look_at_memory()
+        self._set(layout.FIRST_UNDEFINED, self._memory.get(layout.SHARED_UNDEFINED))
+
     def run(
         self, frame: Frame, lanes: Lanes, entry: int, look: Callable[[int, Lanes], None]
     ) -> tuple[I64 | int, bool]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..checks import BOUNDS, RACES
 from .lanes import Unsupported
-from .region import Region, only_ends
+from .region import OF_BLOCKS, Region, only_ends
 from .supported import is_supported
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class MachineCode:
                 numbers = self._numbers
                 if RACES in checks:
                     numbers = [one for one in numbers if self._is_supported(one, checks)]
-                if checks != {BOUNDS} or not self._runs_blocks:
+                if not (checks <= OF_BLOCKS and self._runs_blocks):
                     numbers = [one for one in numbers if not self._blocks[one].meets]
                 self._regions[checks] = Region(self._function, self._blocks, numbers, checks)
             except Unsupported:

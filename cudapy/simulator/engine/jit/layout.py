@@ -82,6 +82,12 @@ SHARED_UNDEFINED, LOCAL_UNDEFINED, UNDEFINED = (next(_fields) for _ in range(3))
 """For undefined bytes: how far behind shared and local memory their shadows lie, and an array of this for
 allocations; 0: there is none.
 """
+FIRST_UNDEFINED, DEFINED = next(_fields), next(_fields)
+"""Of the warps of a ring: what SHARED_UNDEFINED is when a block begins. The first one has how many bytes of
+the block's shared memory are known to be defined.
+"""
+RACE_TIME = next(_fields)
+"""The first one of a ring has the time of the race detector, which grows with each barrier."""
 OUT_NOW = next(_fields)
 """How many entries of OUTS the chunk at hand copies."""
 
@@ -113,7 +119,7 @@ FOUND = 32
 """Bytes of what an access of global memory remembers: the address and size of an allocation, what describes
 its shadow for races, and how far behind it its shadow for undefined bytes lies.
 """
-PLACE = 640
+PLACE = 704
 """The block of each lane; another number for those that have left, `NOWHERE` for those that are not there."""
 LAST_PLACE = PLACE + NARROW
 """What it is at first in the last chunk."""

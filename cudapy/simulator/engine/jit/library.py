@@ -247,11 +247,14 @@ def _rings(out: Assembler) -> None:
     with out.routine("begin_block", clobbers=_ALL):
         out.word("mov", RAX, At(RBX, layout.WARPS))
         out.keep(At(RBX, layout.LEFT_IN_RING), RAX)
+        out.put(At(RBX, layout.DEFINED), 0, wide=True)
         out.jump("begin_in_ring")
 
     with out.routine("begin_in_ring", clobbers=_ALL):
         out.put(At(RBX, layout.STATE), layout.RUNNING)
         out.put(At(RBX, layout.MARK), layout.CHUNK_BLOCKS, wide=True)
+        out.word("mov", RAX, At(RBX, layout.FIRST_UNDEFINED))
+        out.keep(At(RBX, layout.SHARED_UNDEFINED), RAX)
         with out.scope():
             _copies(out, layout.BLOCK_INS, layout.BLOCK_IN_COUNT, inward=True)
         _copies(out, layout.INS, layout.IN_COUNT, inward=True)
@@ -266,9 +269,13 @@ def _rings(out: Assembler) -> None:
         out.word("mov", RBX, At(RBX, layout.RING))
         out.jump_to(At(RBX, layout.RESUME))
 
-    with out.routine("wake", clobbers=(RAX, RDX)):
+    with out.routine("wake", clobbers=(RAX, RCX, RDX, RSI)):
         out.word("cmp", RBX, At(RBX, layout.LEADER))
         out.jump_if("ne", "awake")
+        out.number("cmp", At(RBX, layout.SHARED_UNDEFINED), 0)
+        out.jump_if("e", "defined")
+        out.call("look_for_undefined")
+        out.label("defined")
         out.word("mov", RDX, At(RBX, layout.MARK))
         out.word("sub", RDX, At(RBX, layout.BUDGET))
         out.word("cmp", RDX, At(RBX, layout.PHASE_TURN))
@@ -280,6 +287,30 @@ def _rings(out: Assembler) -> None:
         out.label("awake")
         out.put(At(RBX, layout.STATE), layout.RUNNING)
         out.jump_to(At(RBX, layout.AFTER))
+
+    with out.routine("look_for_undefined", clobbers=(RAX, RCX, RDX, RSI)):
+        # again, from where the block's memory had some
+        out.word("mov", RDX, At(RBX, layout.DEFINED))
+        out.word("mov", RSI, At(RBX, layout.SHARED_BASE))
+        out.word("add", RSI, At(RBX, layout.SHARED_UNDEFINED))
+        out.label("next")
+        out.word("cmp", RDX, At(RBX, layout.SHARED_SIZE))
+        out.jump_if("ae", "all")
+        out.number("cmp", At(RSI, 0, RDX, 1), 0)
+        out.jump_if("ne", "some")
+        out.number("add", RDX, 8)  # those behind the end are defined
+        out.jump("next")
+        out.label("all")
+        out.word("mov", RCX, RBX)
+        out.set(RAX, 0)
+        out.label("tell")
+        out.keep(At(RCX, layout.SHARED_UNDEFINED), RAX)
+        out.word("mov", RCX, At(RCX, layout.RING))
+        out.word("cmp", RCX, RBX)
+        out.jump_if("ne", "tell")
+        out.label("some")
+        out.keep(At(RBX, layout.DEFINED), RDX)
+        out.ret()
 
     with out.routine("finish_in_ring", clobbers=(*_ALL, RBX)):
         out.put(At(RBX, layout.STATE), layout.FINISHED)
@@ -651,7 +682,7 @@ def _check_global(out: Assembler) -> None:
         out.label("tell")  # the other warps of the block
         out.word("cmp", R10, RBX)
         out.jump_if("e", "again")
-        for offset in (0, 8):
+        for offset in range(0, layout.FOUND, 8):
             out.word("mov", RAX, At(RDX, offset))
             out.keep(At(R10, offset, R11, 1), RAX)
         out.word("mov", R10, At(R10, layout.RING))

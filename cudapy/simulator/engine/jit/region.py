@@ -44,6 +44,8 @@ _DTYPES = {f"{letter}{size}": np.dtype(f"{letter}{size}") for letter in "ui" for
     "f4": np.dtype("f4"),
     "f8": np.dtype("f8"),
 }
+OF_BLOCKS = frozenset({BOUNDS, UNDEFINED})
+"""The checks with which whole blocks may run."""
 VECTOR = 32  # bytes of a register of the processor
 
 
@@ -182,7 +184,7 @@ class Region:
         self.end = self.exits.index(ends[0]) | layout.LEFT if ends else 0
         """What PLACE is for lanes that have ended."""
         is_closed = bool(ends) and all(only_ends(blocks[number]) for number in ends)
-        self.is_whole = is_closed and function.text.is_entry and checks == {BOUNDS}
+        self.is_whole = is_closed and function.text.is_entry and checks <= OF_BLOCKS
         """Whether whole blocks can run in it, each to its end, with the barriers that `has_barriers`."""
         self.has_barriers = any(blocks[number].meets for number in numbers)
         ordered = any(one.step.keeps_order for one in self.left_to_python)

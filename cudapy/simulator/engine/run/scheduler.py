@@ -145,7 +145,7 @@ class Scheduler:
             self._groups.add(following, numbers[blocks == one])
             if not have_left:
                 self._resting.add(following)
-            elif following == key:
+            if following == key:
                 self._for_numpy.add(key)
         return None
 
