@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import sys
 from _thread import RLock
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -37,24 +37,11 @@ _MOST = 1024
 """How many texts are remembered. A program has some hundred; one that makes kernels for ever has no end."""
 
 
-_PRIME = (1 << 32) - 5
-
-
-def shape_name(source: str) -> str:
-    """What `shapes` calls the function with this text, if it has it."""
-    return f"s{len(source)}_{int.from_bytes(source.encode(), 'little') % _PRIME:x}"
-
-
-def _code_of(source: str, known: Iterable[Any] = ()) -> CodeType:
-    """The code of the one function that `source` defines, compiled once. known: modules that may have it."""
+def _code_of(source: str) -> CodeType:
+    """The code of the one function that `source` defines, compiled once."""
     code = _codes.get(source)
     if code is None:
-        name = shape_name(source)
-        shape = next((found for module in known if (found := getattr(module, name, None))), None)
-        if shape:
-            code = shape.__code__
-        else:
-            (code,) = (each for each in compile(source, "", "exec").co_consts if type(each) is CodeType)
+        (code,) = (each for each in compile(source, "", "exec").co_consts if type(each) is CodeType)
         if len(_codes) >= _MOST:
             _codes.clear()
         _codes[source] = code
@@ -99,13 +86,10 @@ class Lines:
         return (len(text), None, text.splitlines(True), self.filename)[index]
 
 
-def shared(
-    source: str, filename: str, scope: dict[str, Any], names: Mapping[str, str], known: Iterable[Any]
-) -> Any:
+def shared(source: str, filename: str, scope: dict[str, Any], names: Mapping[str, str]) -> Any:
     """The function that `source` defines with neutral names, with its own names: `names` has them.
 
-    known: modules with functions that need not be compiled, as `shape_name` calls them. A local variable of
-        the text may be called as a parameter is, an underscore and a word.
+    A local variable of the text may be called as a parameter is, an underscore and a word.
     """
 
     def own(name: str) -> str:
@@ -119,7 +103,7 @@ def shared(
             return tuple([constant(item) for item in value])
         return names.get(value, value) if type(value) is str else value
 
-    code = _code_of(source, known)
+    code = _code_of(source)
     name = names[source[4 : source.index("(")]]
     changed: dict[str, Any] = {"co_qualname": name} if hasattr(code, "co_qualname") else {}
     code = code.replace(
