@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import functools
 import gc
 import importlib
@@ -11,11 +12,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from _pytest.faulthandler import fault_handler_stderr_fd_key as stderr_key
 
 from cudapy import simulator
 
@@ -122,7 +125,35 @@ def pytest_report_header() -> str:
     return f"GPU tests: on the simulator ({why})" if why else "GPU tests: on the GPU"
 
 
+HANGS, _BETWEEN = 300, 30
+"""Seconds after which a test prints the stack of every thread, and how much later it may be: pytest's own
+option starts a thread for each test, which takes 0.5 ms and more.
+"""
+_armed = -float("inf")
+
+
+def look_for_a_hang(config: pytest.Config) -> None:
+    """Begin to wait for it anew, if it has been a while."""
+    global _armed
+    now = time.monotonic()
+    if now - _armed >= _BETWEEN:
+        _armed = now
+        faulthandler.dump_traceback_later(HANGS + _BETWEEN, file=config.stash[stderr_key])
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_exception_interact() -> None:
+    """pytest has stopped waiting, for a debugger."""
+    global _armed
+    _armed = -float("inf")
+
+
+def pytest_sessionfinish() -> None:
+    faulthandler.cancel_dump_traceback_later()
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
+    look_for_a_hang(item.config)
     if simulator.is_enabled() and item.get_closest_marker("gpu") is not None:
         why = not_on_the_simulator(item)
         if why:

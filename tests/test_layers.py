@@ -505,6 +505,7 @@ def test_a_vendored_copy_works(stub_path: Path, tmp_path: Path) -> None:
     assert foreign == []
 
 
+@pytest.mark.thorough  # all modules are compiled
 def test_a_zip_on_the_path_works(tmp_path: Path) -> None:
     """A wheel is a zip of files, with no entries for their folders."""
     archive = tmp_path / "cudapy.zip"

@@ -26,6 +26,7 @@ SLOW = {
     *("cooperative_grid_sync", "simple_p2p", "stream_ordered_allocation_ipc", "graph_memory_nodes"),
     *("simple_ipc", "train_ranks", "saxpy", "transpose", "hs_optical_flow", "iso_fd_modelling"),
     *("global_to_shmem_async_copy", "scalar_prod", "convolution_separable", "multi_gpu"),
+    *("scan", "thread_fence_reduction", "stream_ordered_allocation", "fdtd3d", "merge_sort"),
 }
 """Samples that take more than a second, which the second tier runs."""
 

@@ -200,7 +200,7 @@ def test_ctrl_c_ends_a_wait(wait) -> None:
     process = run(
         "import signal\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)  # it may have been started to ignore it\n"
-        "k = start('for (int i = 0; i < 5000; i++) __nanosleep(1000000);', None)\n"
+        "k = start('for (long long t = clock64(); clock64() - t < 10000000000;);', None)  # 5 s of an H200\n"
         "end = s.record()\n"
         "print('waiting', flush=True)\n"
         f"try: {wait}\n"

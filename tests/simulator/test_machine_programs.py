@@ -12,6 +12,7 @@ from cudapy.simulator.engine import settings
 from cudapy.simulator.engine.jit import processor
 from cudapy.simulator.engine.module import Module
 from tests.budget import MORE
+from tests.tiers import first
 
 from .columns import Column, grouped, module
 from .inputs import operand
@@ -70,19 +71,13 @@ def test_there_is_machine_code_for_most_of_what_compilers_write() -> None:
     assert {"add.s32", "mad.lo.s32", "fma.rn.f32", "fma.rn.f64", "setp.lt.and.f32", "selp.b64"} <= names
 
 
-@pytest.mark.parametrize(
-    "first",
-    [
-        pytest.param(first, marks=[pytest.mark.thorough] if first >= 60 else [])
-        for first in range(0, 190 * MORE, 10)
-    ],
-)
-def test_random_programs(first: int) -> None:
+@pytest.mark.parametrize("start", first(4, range(0, 190 * MORE, 10)))
+def test_random_programs(start: int) -> None:
     """Guards, branches, loops, calls, memory of all spaces, atomics, what a warp does together, registers of
     all widths, few or many of them; one in five with addresses that may be wrong.
     """
     wrong = {}
-    for number in range(first, first + 10):
+    for number in range(start, start + 10):
         text = difference(Loaded(program(number, wild=number % 5 == 0)))
         if text:
             wrong[number] = text
