@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-    from .engine import Counts, Finding
+    from .coverage import KernelCoverage
+    from .engine import Finding
     from .exploration import Exploration
     from .failing_calls import Failure
 
@@ -141,12 +142,12 @@ def explore(program: Callable[[], Any], seeds: int | Iterable[int] = 16) -> Expl
 
 
 @by_its_copy
-def coverage_report() -> list[Counts]:
+def coverage_report() -> list[KernelCoverage]:
     """How often each line of each kernel ran since `enable(coverage=True)`, in the order of first launches.
 
-    Of each kernel there is `kernel.name`, `lines()`: {(file, line): how many threads ran it}, and
+    Of each kernel there is its name, `kernel`, `lines()`: {(file, line): how many threads ran it}, and
     `branches()`: how many threads took each branch, and how many did not.
     """
-    from .engine import coverage
+    from . import coverage
 
     return coverage.report()

@@ -8,9 +8,9 @@ from collections.abc import Hashable
 from dataclasses import replace
 from typing import Any
 
-from .._ffi.mangled import readable_in
+from .._ffi.mangled import readable, readable_in
 from . import record
-from .engine import CLASSES, AllocatedMemory, Finding, Value
+from .engine import CLASSES, AllocatedMemory, Finding, Place, Value
 from .options import RAISE
 from .stderr import say
 
@@ -59,8 +59,9 @@ def add(findings: tuple[Finding, ...]) -> list[Finding]:
     """Keep what was found in a launch. Returns what was not found before."""
     new = []
     with _found.lock:
-        _found.recent = {report_of(one): one for one in findings}
-        for one in findings:
+        named = [_by_source_names(one) for one in findings]
+        _found.recent = {report_of(one): known for one, known in zip(findings, named, strict=True)}
+        for one in named:
             key = one.kind, one.what, one.place, one.other and one.other.place
             known = _found.findings.get(key)
             if known is not None:
@@ -69,6 +70,16 @@ def add(findings: tuple[Finding, ...]) -> list[Finding]:
                 _found.findings[key] = one
                 new.append(one)
     return new
+
+
+def _by_source_names(finding: Finding) -> Finding:
+    """The finding with the names of its kernel and functions as in their source."""
+
+    def named(place: Place) -> Place:
+        return replace(place, kernel=readable(place.kernel), function=readable(place.function))
+
+    other = finding.other and replace(finding.other, place=named(finding.other.place))
+    return replace(finding, place=named(finding.place), other=other)
 
 
 def all_of_them() -> list[Finding]:
@@ -115,8 +126,8 @@ def as_json(finding: Finding) -> dict[str, object]:
     place, other = finding.place, finding.other
     result: dict[str, object] = {
         "class": finding.kind,
-        "kernel": readable_in(place.kernel) or None,
-        "function": readable_in(place.function),
+        "kernel": place.kernel or None,
+        "function": place.function,
         "line": place.shown_line,
         "inlined_from": place.inlined or None,
         "ptx_line": place.ptx_line or None,
@@ -138,7 +149,7 @@ def as_json(finding: Finding) -> dict[str, object]:
     if other is not None:
         result["other"] = {
             "access": other.verb,
-            "function": readable_in(other.place.function),
+            "function": other.place.function,
             "line": other.place.shown_line,
             "ptx_line": other.place.ptx_line or None,
             "block": other.block,

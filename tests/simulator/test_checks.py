@@ -279,18 +279,20 @@ GOES_ON = """
 import numpy as np
 from cudapy import simulator
 from cudapy.core import Device, LaunchConfig, ObjectCode, launch
-simulator.enable(check_races=True, findings="record", reports=False, classes=CLASSES)
+simulator.enable(check_races=True, findings="record", reports=False, classes=CLASSES, coverage=True)
 device = Device()
 device.set_current()
 stream = device.create_stream()
 buffer = device.allocate(4, stream)
-kernel = ObjectCode.from_ptx(PTX).get_kernel("race")
+kernel = ObjectCode.from_ptx(PTX.replace(b" race(", b" _Z4raceIiEvPT_(")).get_kernel("_Z4raceIiEvPT_")
 for threads in (64, 64):
     launch(stream, LaunchConfig(grid=1, block=threads), kernel, buffer)
     stream.sync()
 for one in simulator.findings(forget=True):
     print(one.kind, one.place.kernel, one.place.ptx_line, one.thread, one.other.thread, one.times)
 print(simulator.findings())
+for counts in simulator.coverage_report():
+    print(counts.kernel, max(counts.lines().values()), counts._repr_html_().partition("</caption>")[0])
 """
 
 
@@ -301,10 +303,11 @@ def test_findings_as_data(tmp_path: Path, classes: str, count: int) -> None:
         capture_output=True, text=True, cwd=REPOSITORY, timeout=60, check=False,
     )  # fmt: skip
     assert done.returncode == 0 and not done.stderr, done.stderr
-    *found, nothing = done.stdout.splitlines()
+    *found, nothing, covered = done.stdout.splitlines()
     assert len(found) == count and nothing == "[]"
+    assert covered == "race<int> 128 <table><caption>race&lt;int&gt;"
     for one in found:
-        assert re.fullmatch(r"(race|warp) race \d+ \(\d+, 0, 0\) \(\d+, 0, 0\) 2", one)
+        assert re.fullmatch(r"(race|warp) race<int> \d+ \(\d+, 0, 0\) \(\d+, 0, 0\) 2", one)
 
 
 FOUND = "cudapy simulator: 1 fault (checked: faults, races)"

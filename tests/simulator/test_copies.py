@@ -99,7 +99,7 @@ print(simulator.alive() == simulator2.alive(), simulator2.alive()["stream"])
 simulator2.enable(coverage=True)
 core2.launch(device2.default_stream, core2.LaunchConfig(grid=1, block=32), kernel, device.allocate(128))
 device.sync()
-print([count.kernel.name for count in simulator2.coverage_report()])
+print([count.kernel for count in simulator2.coverage_report()])
 with simulator2.failing("cuMemAlloc") as calls:
     print(driver.cuMemAlloc(64)[0].name, calls.failed)
 try:

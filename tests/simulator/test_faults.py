@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cudapy.simulator.coverage import KernelCoverage
 from cudapy.simulator.engine import coverage, fault, settings
 from cudapy.simulator.engine.fault import Fault
 from cudapy.simulator.engine.memory import Memory
@@ -530,7 +531,7 @@ def test_coverage_of_lines_and_branches(checks: Any, machine: Machine) -> None:
     assert lines[line_of(BRANCHES, "nobody")] == 0
     assert lines[line_of(BRANCHES, "threadIdx")] == 32
     assert {tuple(sorted(both)) for both in counts.branches().values()} == {(3, 29), (0, 29)}
-    table = counts._repr_html_()
+    table = KernelCoverage(counts)._repr_html_()
     assert table.startswith("<table><caption>sort_out</caption>")
     assert f"program.cu:{line_of(BRANCHES, '3 of 32')}</td><td>3</td></tr>" in table
     unreached = re.findall(r'<tr style="color: #c00"><td>[^<]*?program.cu:(\d+)</td><td>0</td></tr>', table)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import collections
 from typing import TYPE_CHECKING, TypeAlias
 
-from .fault import relative
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -75,18 +73,6 @@ class Counts:
         """The functions that any thread ran."""
         ran = {key[0] for key, _, place in self._instructions() if self.blocks[place]}
         return ran | {self.kernel.name}
-
-    def _repr_html_(self) -> str:
-        """For Jupyter: a row for each line, those that no thread ran in red."""
-        from html import escape
-
-        colours = {True: "", False: ' style="color: #c00"'}
-        rows = "".join(
-            f"<tr{colours[threads > 0]}><td>{escape(relative(file))}:{line}</td><td>{threads:,}</td></tr>"
-            for (file, line), threads in sorted(self.lines().items())
-        )
-        head = "<tr><th>line</th><th>threads</th></tr>"
-        return f"<table><caption>{escape(self.kernel.name)}</caption>{head}{rows}</table>"
 
 
 _counts: dict[int, Counts] = {}
