@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from cudapy.simulator.engine.run import shadow
-from cudapy.simulator.engine.run.shadow import ROW, Record
+from cudapy.simulator.engine.run.shadow import ROW, STRETCH, Record, Shadow
 
 
 def test_runs_are_stretches_of_one_site(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of rows that warps accessed as a whole, and of parts that were accessed by themselves."""
     random = np.random.default_rng(1)
-    for rows, most in itertools.product((1, 2, 3, 9), (0, 4096)):
+    for rows, most in itertools.product((1, 2, 3, 9, 2 * STRETCH + 3), (0, 4096)):
         monkeypatch.setattr(shadow, "_MOST_KEPT", most)
         for _ in range(20):
             record, sites = Record(rows * ROW), np.full(rows * ROW, -1)
@@ -23,6 +23,7 @@ def test_runs_are_stretches_of_one_site(monkeypatch: pytest.MonkeyPatch) -> None
                 places = row * ROW + (random.permutation(ROW)[:9] if kind == 2 else np.arange(ROW))
                 if kind == 1:
                     record._rows[row] = 5 << 32 | 1, site + 1  # as machine code enters it
+                    record._touched[row // STRETCH] = 1
                 elif kind:
                     record.set(places, places, 1, site)
                 if kind:
@@ -41,3 +42,41 @@ def test_runs_are_stretches_of_one_site(monkeypatch: pytest.MonkeyPatch) -> None
             beside = ends[:-1] == starts[1:]
             assert (ends[:-1] <= starts[1:]).all()
             assert (numbers[:-1] != numbers[1:])[beside].all()
+
+
+@pytest.mark.parametrize("part", [4, 16])
+def test_shadows_of_another_launch_are_blank(part: int) -> None:
+    """Of memory of which a launch has accessed little."""
+    size = part * ROW * STRETCH * 5
+    one = Shadow.blank(size, part)
+    for record in (one.write, one.first_read, one.last_read):
+        record.set(np.arange(3 * STRETCH * ROW + 5, 3 * STRETCH * ROW + 90), np.arange(85), 7, 2)
+    one.written[0] = 7
+    one.leave()
+    again = Shadow.blank(size, part)
+    assert again is one
+    assert Shadow.blank(size, part) is not one
+    assert not again.written[0]
+    for record in (one.write, one.first_read, one.last_read):
+        assert not record.runs().exist
+        assert not record._rows.any()
+
+
+def test_shadows_that_have_much_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shadow, "_MOST_KEPT", STRETCH)
+    one = Shadow.blank(12 * ROW * STRETCH, 4)
+    one.write.set(np.array([0, 2 * ROW * STRETCH]), np.array([1, 2]), 3, 4)
+    one.leave()
+    assert Shadow.blank(12 * ROW * STRETCH, 4) is not one
+
+
+def test_smaller_parts_have_what_larger_ones_had() -> None:
+    one = Shadow(16 * ROW * (STRETCH + 3), 16)
+    one.write.set(np.array([5, ROW * STRETCH + 7]), np.array([1, 2]), 3, 4)
+    one.refine(4)
+    runs = one.write.runs()
+    assert [*zip(*runs.found, strict=True)] == [
+        (20, 24, 4),
+        (4 * (ROW * STRETCH + 7), 4 * (ROW * STRETCH + 8), 4),
+    ]
+    assert not one.first_read.runs().exist

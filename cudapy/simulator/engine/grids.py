@@ -185,6 +185,7 @@ class _Grid:
             run.order.remember(run.kernel, run.parameters, run.device.memory)
             if run.device.accessed is not None:
                 run.device.accessed(accesses_of(run.kernel, run.order))
+            run.order.close()
         run.close()
 
 

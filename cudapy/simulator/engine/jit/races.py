@@ -36,7 +36,7 @@ from ..assembler.x86_64 import (
     Assembler,
     At,
 )
-from ..run.shadow import ROW
+from ..run.shadow import ROW, STRETCH
 from . import layout
 from .layout import WIDE, address_of
 
@@ -59,10 +59,10 @@ _CHANGED = (RAX, RCX, RDX, RSI, RDI, R8, R9, R10, R11, *YMM[:12])
 
 # Of a shadow, what `_described` lists: 8 bytes each.
 _RECORDS = _WRITE, _FIRST, _LAST = 0, 24, 48
-_START, _SHIFT, _WRITTEN, _OF_BLOCKS = range(72, 104, 8)
+_TOUCHED, _START, _SHIFT, _WRITTEN, _OF_BLOCKS = range(72, 112, 8)
 _SITES, _ROWS = 8, 16
 """Of a record, behind its epochs."""
-SHADOW, _USED = 128, 13
+SHADOW, _USED = 128, 14
 """Bytes of the description of a shadow."""
 # Of a chunk, what `RaceTables` lists: the epoch of its first lane, the time of its block's last barrier, the
 # number of its block's first thread and one, and the threads of a block.
@@ -321,6 +321,7 @@ def _enter_row(out: Assembler, mode: int, is_read_only: bool) -> None:
     _find_first(out, 0)
     out.word("mov", _CELL, _PLACE)
     out.shift_word("shr", _CELL, _ROW_BITS)
+    _touch(out, _CELL)
     out.shift_word("shl", _CELL, 4)
     out.word("mov", RAX, _PLACE)
     out.number("and", RAX, ROW - 1)
@@ -517,6 +518,15 @@ def _write_parts(out: Assembler, parts: range) -> None:
         out.ret()
 
 
+def _touch(out: Assembler, row: int) -> None:
+    """Note that a row is used. Changes rax and r8."""
+    out.word("mov", RAX, row)
+    out.shift_word("shr", RAX, STRETCH.bit_length() - 1)
+    out.word("add", RAX, At(_SHADOW, _TOUCHED))
+    out.set(R8, 1)
+    out.keep(At(RAX, 0), R8, 1)
+
+
 def _write_open(out: Assembler) -> None:
     """Have parts in the row of PLACE: see `Record`."""
     with out.routine("race_open", takes=(_SHADOW, _PLACE), clobbers=(RAX, R8, R10, *YMM[:3])):
@@ -528,6 +538,8 @@ def _write_open(out: Assembler) -> None:
             out.word("and" if record else "mov", RAX, At(R8, 0, R10, 1))
         out.number("cmp", RAX, -1)
         out.jump_if("e", "are_open")
+        out.shift_word("shr", R10, 4)
+        _touch(out, R10)
         for record in _RECORDS:
             is_open = out.new_label()
             out.word("mov", R10, _PLACE)

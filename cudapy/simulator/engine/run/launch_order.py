@@ -53,12 +53,18 @@ class LaunchOrder:
             part //= 2
         shadow = self.shadows.get(allocation.address)
         if shadow is None:
-            shadow = self.shadows[allocation.address] = Shadow(allocation.size + WIDEST, part)
+            shadow = self.shadows[allocation.address] = Shadow.blank(allocation.size + WIDEST, part)
             self.changes += 1
         elif part < shadow.granularity:
             shadow.refine(part)
             self.changes += 1
         return shadow
+
+    def close(self) -> None:
+        """The launch is over, and nobody asks for what it has accessed any more."""
+        for shadow in self.shadows.values():
+            shadow.leave()
+        self.shadows.clear()
 
     def expect(self, kernel: Kernel, parameters: bytes, memory: Memory) -> None:
         """Have shadows of the allocations that parameters point to, where those of earlier launches did."""

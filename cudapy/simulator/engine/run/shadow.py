@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from ..aliases import I32, I64, U64, Array
+    from ..aliases import I32, I64, U8, U64, Array
 
 WIDEST = 16
 ROW = 32
@@ -19,6 +19,10 @@ OPEN = np.uint64(0xFFFFFFFFFFFFFFFF)
 _NEXT_LANES = np.arange(ROW, dtype=np.uint64) << np.uint64(32)
 _MOST_KEPT = 4096
 """Rows."""
+STRETCH = 128
+"""Rows that are noted together."""
+_MOST_BLANK = 8
+"""Shadows that wait for another launch."""
 _TIME_BITS = np.uint64(32)
 _TIME = np.uint64(0xFFFFFFFF)
 
@@ -29,24 +33,28 @@ class Record:
 
     There are rows of `ROW` parts. What a warp did to a row, lane after lane, is kept once: the epoch of the
     first lane, and the site. Parts have their own once a row is `OPEN`, as one is accessed by itself.
+    `touched` has a 1 for each `STRETCH` of rows of which one may be something else than 0.
     """
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, touched: U8 | None = None) -> None:
         self._allocate(-(-size // ROW))
         self._rows: U64 = np.zeros((len(self._epoch), 2), np.uint64)  # the system's zeros
+        self._touched = untouched(size) if touched is None else touched
 
     def _allocate(self, rows: int) -> None:
         self._epoch: U64 = np.empty((rows, ROW), np.uint64)  # a thread's number and one, and a time; or 0
         self._site: I32 = np.empty((rows, ROW), np.int32)
         self._addresses: tuple[int, int, int] | None = None
 
-    def repeat(self, times: int) -> None:
+    def repeat(self, times: int, touched: U8) -> None:
         """There are `times` as many parts, and what was seen of one was seen of all its parts."""
-        rows = np.flatnonzero(self._rows[:, 0])
+        near = _hull(self._touched)
+        rows = np.flatnonzero(self._rows[near, 0]) + near.start
         self._open(rows * ROW)
         epoch, site = self._epoch[rows], self._site[rows]
         self._allocate(len(self._rows) * times)
-        self._rows = self._rows.repeat(times, 0)
+        old, self._rows, self._touched = self._rows, np.zeros((len(self._epoch), 2), np.uint64), touched
+        self._rows.reshape(-1, times, 2)[near] = old[near, None]
         self._epoch.reshape(-1, times * ROW)[rows] = epoch.repeat(times, 1)
         self._site.reshape(-1, times * ROW)[rows] = site.repeat(times, 1)
 
@@ -59,6 +67,7 @@ class Record:
             self._epoch[closed] = np.where(epoch == 0, epoch, epoch + _NEXT_LANES)
             self._site[closed] = site
             self._rows[closed, 0] = OPEN
+            self._touched[closed // STRETCH] = 1
 
     def addresses(self) -> tuple[int, int, int]:
         """Where its epochs, its sites and its rows lie in this process: epochs and sites, 8 bytes each."""
@@ -83,9 +92,15 @@ class Record:
 
     def runs(self) -> Runs:
         """Stretches of parts that one site has accessed."""
-        opened = np.flatnonzero(self._rows[:, 0] == OPEN)
-        own = self._site[opened] if len(opened) < len(self._rows) else self._site.copy()
-        return Runs(self._rows[:, 1].astype(np.int32), opened, own)
+        near = _hull(self._touched)
+        rows, site = self._rows[near], self._site[near]
+        opened = np.flatnonzero(rows[:, 0] == OPEN)
+        own = site[opened] if len(opened) < len(rows) else site.copy()
+        return Runs(rows[:, 1].astype(np.int32), opened, own, near.start * ROW)
+
+    def clear(self) -> None:
+        """Have nobody accessed anything."""
+        self._rows[_hull(self._touched)] = 0
 
     def set(self, places: I64, threads: I64, time: int, site: int) -> None:
         """The last of several accesses to a place stays."""
@@ -96,10 +111,10 @@ class Record:
 
 class Runs:
     """Stretches of parts that one site has accessed. They are found when somebody asks for them, unless they
-    are of so many parts that what they are found by is not to be kept.
+    are of so many parts that what they are found by is not to be kept. `first`: the number of the first part.
     """
 
-    def __init__(self, sites: I32, opened: I64, own: I32) -> None:
+    def __init__(self, sites: I32, opened: I64, own: I32, first: int = 0) -> None:
         sites[opened] = 0
         closed, touched = np.flatnonzero(sites), (own != 0).reshape(-1)
         bounds = [(int(row) * ROW, (int(row) + 1) * ROW) for row in closed[[0, -1]]] if len(closed) else []
@@ -110,12 +125,12 @@ class Runs:
             bounds.append((places[0], places[1] + 1))
         self.exist = bool(bounds)
         """Whether anything was accessed."""
-        self.start = min((start for start, _ in bounds), default=0)
+        self.start = first + min((start for start, _ in bounds), default=0)
         """Before the first stretch; `end` is behind the last."""
-        self.end = max((end for _, end in bounds), default=0)
+        self.end = first + max((end for _, end in bounds), default=0)
         self.is_dense = self.end - self.start == len(closed) * ROW + count
         """Whether there is nothing between them."""
-        self._sites, self._opened = sites, opened
+        self._sites, self._opened, self._first = sites, opened, first
         self._own: Array = own.astype(np.uint8) if own.max(initial=0) < 256 else own
         if len(sites) > _MOST_KEPT:
             _ = self.found
@@ -141,14 +156,25 @@ class Runs:
             order = np.argsort(starts, kind="stable")
             starts, found = starts[order], np.concatenate([first[whole], own[row, place + 1]])[order]
         ends = np.append(starts[1:], len(sites) * ROW)
-        touched = np.flatnonzero(found)
-        return starts[touched], ends[touched], found[touched].astype(np.int64) - 1
+        touched, before = np.flatnonzero(found), self._first
+        return starts[touched] + before, ends[touched] + before, found[touched].astype(np.int64) - 1
 
 
 def _changes(first: Array, last: Array | None = None) -> I64:
     """Where stretches of one number begin; `first` and `last` of each place, if these may differ."""
     before = first if last is None else last
     return np.concatenate([np.zeros(len(first[:1]), np.int64), np.flatnonzero(first[1:] != before[:-1]) + 1])
+
+
+def untouched(size: int) -> U8:
+    """What a record of so many parts is told to have touched first: nothing."""
+    return np.zeros(-(-size // (STRETCH * ROW)), np.uint8)
+
+
+def _hull(touched: U8) -> slice:
+    """The rows from the first that was touched to the last."""
+    found = np.flatnonzero(touched)
+    return slice(int(found[0]) * STRETCH, (int(found[-1]) + 1) * STRETCH) if len(found) else slice(0, 0)
 
 
 class Shadow:
@@ -159,19 +185,52 @@ class Shadow:
     def __init__(self, size: int, granularity: int = WIDEST) -> None:
         self.granularity = granularity
         """Bytes of a part: all accesses so far touched whole parts."""
-        count = -(-size // granularity)
-        self.write, self.first_read, self.last_read = Record(count), Record(count), Record(count)
+        self._size, count = size, -(-size // granularity)
+        self._touched = untouched(count)
+        self.write, self.first_read, self.last_read = (Record(count, self._touched) for _ in range(3))
         self.written: I64 = np.zeros(1, np.int64)
         """The time of the last write; 0: there was none."""
 
+    @classmethod
+    def blank(cls, size: int, granularity: int) -> Shadow:
+        """One of memory that nobody has accessed: that of another launch, if one waits."""
+        for shadow in reversed([*_blank]):
+            if (shadow._size, shadow.granularity) == (size, granularity):
+                try:
+                    _blank.remove(shadow)
+                except ValueError:  # another thread has taken it
+                    continue
+                return shadow
+        return cls(size, granularity)
+
+    def leave(self) -> None:
+        """Its launch is over: have it wait for another one, unless that takes much memory or time."""
+        near = _hull(self._touched)
+        if near.stop - near.start > _MOST_KEPT:
+            return
+        for record in (self.write, self.first_read, self.last_read):
+            record.clear()
+        self._touched[:] = self.written[0] = 0
+        _blank.append(self)
+        del _blank[:-_MOST_BLANK]
+
     def addresses(self) -> list[int]:
-        """Where the epochs, sites and rows of the write, the first and the last read lie in this process."""
-        return [one for record in (self.write, self.first_read, self.last_read) for one in record.addresses()]
+        """Where the epochs, sites and rows of the write, the first and the last read lie in this process, and
+        what was touched.
+        """
+        records = self.write, self.first_read, self.last_read
+        touched: int = self._touched.__array_interface__["data"][0]
+        return [*(one for record in records for one in record.addresses()), touched]
 
     def refine(self, size: int) -> None:
         """From now on there are accesses of `size` bytes, at multiples of it."""
         times = self.granularity // size
         if times > 1:
             self.granularity = size
+            self._touched = self._touched.repeat(times)
             for record in (self.write, self.first_read, self.last_read):
-                record.repeat(times)
+                record.repeat(times, self._touched)
+
+
+_blank: list[Shadow] = []
+"""Those that wait. Lists are safe for threads where each use of one is a single step."""
