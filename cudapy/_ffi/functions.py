@@ -33,13 +33,11 @@ from __future__ import annotations
 import ctypes
 from typing import TYPE_CHECKING, Any
 
-from . import convert, results
-from .enums import Enum
-from .handles import Callback, Handle, maker
+from . import convert, parameter_kinds, results
+from .handles import Handle
 from .lazy_types import find
 from .parameters import c_name, is_in_out, public_name, type_of
 from .prototypes import CParameter, parse
-from .scalars import AGGREGATES, SCALARS
 
 if TYPE_CHECKING:
     from .library import Declaration
@@ -97,13 +95,15 @@ class Writer:
         self.sizes: dict[str, Any] = {
             by_c_name[k].name: by_c_name.get(str(v), v) for k, v in declaration.sizes.items()
         }
-        self.variants = {renamed[k]: (renamed[key], v) for k, (key, v) in declaration.variants.items()}
-        self.in_place = [renamed[name] for name in declaration.in_place]
+        self.variants: dict[str, tuple[str, str]] = {
+            renamed[k]: (renamed[key], v) for k, (key, v) in declaration.variants.items()
+        }
+        self.in_place: list[str] = [renamed[name] for name in declaration.in_place]
         self.keeps = [renamed[name] for name in declaration.keeps]
         self.frees = declaration.frees and renamed[declaration.frees]
         self.whole = declaration.whole
         self.pending = declaration.library.pending
-        self.later = [renamed[name] for name in declaration.later]
+        self.later: list[str] = [renamed[name] for name in declaration.later]
         self.before: list[str] = []  # numbers first: they measure what follows
         self.lines: list[str] = []
         self.after: list[str] = []  # the call, if it succeeds
@@ -128,11 +128,11 @@ class Writer:
         """
         for parameter in self.prototype.parameters:
             if parameter.name not in self.inputs:
-                self.output(parameter)
+                parameter_kinds.write(parameter_kinds.OUTPUTS, self, parameter)
             elif self.is_in_out(parameter):
-                self.in_out(parameter)
+                parameter_kinds.write(parameter_kinds.CHANGED, self, parameter)
             else:
-                self.input(parameter)
+                parameter_kinds.write(parameter_kinds.INPUTS, self, parameter)
         returns = self.prototype.returns
         call = f"{self.known(self.c_name)}({', '.join(self.arguments)})"
         body = self.in_whole(status, raising) + self.combined() + self.lines
@@ -188,7 +188,7 @@ class Writer:
             if parameter is cell:
                 self.arguments.append(f"_byref({cell.name})" if makes else cell.name)
             else:
-                self.input(parameter)
+                parameter_kinds.write(parameter_kinds.INPUTS, self, parameter)
         names = [name for name in self.inputs if name != cell.name]
         if makes:  # what C has written is in its cell, whatever comes behind the call
             call = f"err = {self.known(self.c_name)}({', '.join(self.arguments)})"
@@ -305,57 +305,6 @@ class Writer:
     def is_in_out(self, parameter: CParameter) -> bool:
         return is_in_out(parameter, self.type_of(parameter), self.addresses)
 
-    # -- inputs -----------------------------------------------------------------------------------
-
-    def input(self, parameter: CParameter) -> None:
-        name, what, cls = parameter.name, self.what(parameter), self.type_of(parameter)
-        if name in self.in_place:
-            cls_name = self.put(cls)
-            self.arguments.append(f"_byref({name})")
-            self.lines.append(
-                f"if type({name}) is not {cls_name}: {name} = _handle({name}, {cls_name}, {what})"
-            )
-        elif parameter.stars:
-            self.arguments.append(name)
-            self.lines += self.pointer_input(parameter, cls)
-        elif issubclass(cls, AGGREGATES):
-            self.arguments.append(name)
-            self.lines.append(f"{name} = _by_value({name}, {self.put(cls)}, {what})")
-        elif issubclass(cls, Handle):
-            convert_ = "_callback" if issubclass(cls, Callback) else "_handle"
-            cls_name = self.put(cls)
-            self.arguments.append(f"{name}.value" if ctypes.sizeof(cls) <= 4 else name)
-            self.lines.append(
-                f"if type({name}) is not {cls_name}: {name} = {convert_}({name}, {cls_name}, {what})"
-            )
-        elif cls in (ctypes.c_float, ctypes.c_double):
-            self.arguments.append(name)
-            self.lines.append(f"{name} = _real({name}, {cls._type_!r}, {what})")
-        else:
-            self.before.append(self.check(name, cls, what))
-            wide = not issubclass(cls, Enum) and ctypes.sizeof(cls) == 8
-            self.arguments.append(f"_word({name})" if wide else name)
-
-    def check(self, name: str, cls: Any, what: str) -> str:
-        """The line that makes sure that `name` is an int that C can hold."""
-        if issubclass(cls, Enum):
-            return (
-                f"if type({name}) is not {self.put(cls)}: "
-                f"{name} = _integer({name}, -2147483648, 4294967295, {what})"
-            )
-        low, high = convert.limits(cls)
-        wrong = f"{name} >> {high.bit_length()}" if low == 0 else f"not {low} <= {name} <= {high}"
-        if low and self.measures(name):
-            low, wrong = 0, f"not 0 <= {name} <= {high}"
-        return f"if type({name}) is not int or {wrong}: {name} = _integer({name}, {low}, {high}, {what})"
-
-    def measures(self, name: str) -> bool:
-        """Whether a parameter is a size, or part of the expression of one."""
-        return any(
-            size.name == name if isinstance(size, CParameter) else name in str(size).split()
-            for size in self.sizes.values()
-        )
-
     def combined(self) -> list[str]:
         """The number checks; many of one width are tested at once, as a launch's are."""
         many = [line for line in self.before if " >> 32: " in line]
@@ -371,149 +320,6 @@ class Writer:
             "if type(bits) is not int or bits >> 32:",
             *("    " + line for line in many),
         ]
-
-    def pointer_input(self, parameter: CParameter, cls: Any) -> list[str]:
-        name, what, size = parameter.name, self.what(parameter), self.size(parameter)
-        if name in self.variants:
-            self.lines.append(f"*_, put = {self.kinds(parameter)}")
-            return [f"{name} = _byref(put({name}, {what}))"]
-        address = f"if type({name}) is int and not {name} >> 64: {name} = _word({name}) if {name} else None"
-        if parameter.stars == 2:
-            if cls is ctypes.c_char:
-                return [f"{name} = _texts({name}, {size}, {what})"]
-            return [address, f"else: {name} = _pointers({name}, {size}, {what})"]
-        if name in self.later:
-            return [address, f"else: {name} = _pointer({name}, {ctypes.sizeof(cls)}, False, {what})"]
-        if cls is None and self.public_name.endswith("ImportFromShareableHandle"):
-            return [f"{name} = _os_handle({name}, {what})"]
-        if cls is None and not parameter.const and parameter.c_name in convert.DESTINATIONS:
-            return [address, f"else: {name} = _destination({name}, {size}, {what})"]
-        if cls is None:
-            return [address, f"else: {name} = _pointer({name}, {size}, {parameter.const}, {what})"]
-        if cls is ctypes.c_char:
-            if parameter.const and name not in self.sizes:
-                return [f"if type({name}) is not bytes: {name} = _text({name}, {what})"]
-            return [f"{name} = _pointer({name}, {size}, {parameter.const}, {what})"]
-        if issubclass(cls, AGGREGATES) and name not in self.sizes:
-            cls_name = self.put(cls)
-            self.arguments[-1] = f"{name}_at"
-            return [
-                "try:",
-                f"    {name}_at = {name}._at_ if type({name}) is {cls_name} else "
-                f"_reference({name}, {cls_name}, {what})",
-                "except AttributeError:",
-                f"    {name}_at = _address({name})",
-            ]
-        return [f"{name} = _array({name}, {self.put(results.storage(cls))}, {size}, {what})"]
-
-    # -- outputs ----------------------------------------------------------------------------------
-
-    def in_out(self, parameter: CParameter) -> None:
-        name, what, cls = parameter.name, self.what(parameter), self.type_of(parameter)
-        storage = results.storage(cls)
-        if issubclass(cls, Handle):
-            self.lines += [
-                f"if {name} is None: {name}_ = None",  # the null pointer, which is not a handle that is 0
-                f"else: {name}_ = {self.put(cls)}(_handle({name}, {self.put(cls)}, {what}))",
-            ]
-            self.arguments.append(f"{name} if {name} is None else _byref({name}_)")
-            self.results.append(f"{name}_")
-            return
-        self.before.append(self.check(name, cls, what))
-        self.lines.append(f"{name}_ = {self.put(results.one(storage))}({name})")
-        self.arguments.append(f"{name}_")
-        value = f"{name}_[0]"
-        self.results.append(self.member(cls, value) if issubclass(cls, Enum) else value)
-
-    def output(self, parameter: CParameter) -> None:
-        name, cls, stars = parameter.name, self.type_of(parameter), parameter.stars
-        counter = self.sizes.get(name)
-        if name in self.variants:
-            self.lines.append(f"take, give, new, get, _ = {self.kinds(parameter)}")
-            self.results.append(self.take(name, "take", "give", "new", f"get({name})"))
-        elif counter is not None and stars in (2, 3):
-            value = self.cell(name, ctypes.c_void_p)
-            item = cls if stars == 2 else ctypes.c_char_p
-            self.results.append(f"_copies({value}, {self.put(item)}, {counter.name}[0])")
-        elif counter is not None:
-            count = counter.name if isinstance(counter, CParameter) else str(counter)
-            if not count.isalnum():  # an expression
-                self.lines.append(f"{name}_count = {count}")
-                count = f"{name}_count"
-            storage = self.put(results.storage(cls))
-            self.lines.append(f"{name} = ({storage} * {count})() if {count} else None")
-            self.arguments.append(name)
-            in_out = isinstance(counter, CParameter) and counter.stars
-            have = f"min({count}_[0], {count})" if in_out else count
-            if cls is ctypes.c_char:
-                part = f"[:{have}]" if in_out else ""
-                self.results.append(f"{name}.raw{part} if {name} else b''")
-            else:
-                self.results.append(f"_items({name}, {have}, {self.put(cls)})")
-        elif stars == 2 and (parameter.type == "void" or parameter.type in SCALARS):
-            is_text = cls is ctypes.c_char
-            value = self.cell(name, ctypes.c_char_p if is_text else ctypes.c_void_p)
-            self.results.append(value if is_text else f"{value} or 0")
-        elif stars == 1 and cls is not None and issubclass(cls, AGGREGATES):
-            slow = issubclass(cls, ctypes.Union) or cls._alignment_ or cls._version_
-            self.lines.append(
-                f"{name} = {self.put(cls)}()" if slow else f"{name} = _new_struct({self.put(cls)})"
-            )
-            self.by_reference(name, cls)
-        elif cls is not None and issubclass(cls, Handle) and (stars == 1 or parameter.type != cls.__name__):
-            # `T **`, where T is an alias for the handle: the struct that the handle points to.
-            self.scope[f"_new_{cls.__name__}"] = maker(cls)
-            self.lines.append(f"{name} = {self.known(f'_new_{cls.__name__}')}()")
-            self.by_reference(name, cls)
-        elif stars == 1 and cls not in (None, ctypes.c_char):
-            value = self.cell(name, results.storage(cls))
-            self.results.append(self.member(cls, value) if issubclass(cls, Enum) else value)
-        else:
-            raise TypeError(
-                f"{self.real_name}: no rule for the output {self.names[name]!r}; "
-                "name it and write the rest by hand"
-            )
-
-    def by_reference(self, name: str, cls: Any) -> None:
-        """A new object that C fills: ctypes takes the address itself where it knows the type, and faster."""
-        if len(self.arguments) == len(self.argtypes):
-            self.argtypes.append(ctypes.POINTER(cls))
-            self.arguments.append(name)
-        else:
-            self.arguments.append(f"_byref({name})")
-        self.results.append(name)
-
-    def cell(self, name: str, storage: Any) -> str:
-        """Storage for one scalar, and the expression of what C wrote there.
-
-        The only output of a function, which C writes whenever it succeeds, is a cell that calls take turns
-        with. One of several may stay as it is, so that it has to be new, and zero: an array of one, as ctypes
-        passes the address of an array without being asked.
-        """
-        if self.outputs > 1:
-            self.lines.append(f"{name} = {self.put(results.one(storage))}()")
-            self.arguments.append(name)
-            return f"{name}[0]"
-        take, give, new = (f"_{verb}_{storage.__name__}" for verb in ("take", "give", "new"))
-        self.scope.update(zip((take, give, new), results.output_slots(storage, storage), strict=True))
-        return self.take(name, self.known(take), self.known(give), self.known(new), f"{name}.value")
-
-    def take(self, name: str, take: str, give: str, new: str, value: str) -> str:
-        """A cell that calls take turns with, and the expression of its value after the call."""
-        self.lines += [
-            "try:",
-            f"    {name}, {name}_at = cell = {take}()",
-            "except IndexError:",
-            f"    {name}, {name}_at = cell = {new}()",
-        ]
-        self.arguments.append(f"{name}_at")
-        self.after += [f"result = {value}", f"{give}(cell)"]
-        return "result"
-
-    def member(self, cls: Any, value: str) -> str:
-        """The expression of the member of enum `cls` that has `value`."""
-        self.scope[f"_{cls.__name__}_of"] = cls._by_value
-        return f"{self.known(f'_{cls.__name__}_of')}[{value}]"
 
     def kinds(self, parameter: CParameter) -> str:
         """The expression of what `results.Variants` has for a variant parameter."""
