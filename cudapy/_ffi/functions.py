@@ -136,35 +136,15 @@ class Writer:
         returns = self.prototype.returns
         call = f"{self.known(self.c_name)}({', '.join(self.arguments)})"
         body = self.in_whole(status, raising) + self.combined() + self.lines
-        values = ", ".join(f"{name!r}: {name}" for name in self.inputs)
         kind, ok, only = map(self.known, (status, f"_{status}_ok", f"_{status}_only"))
         failed, ok = (f"{kind}(err)", ok) if not by_value else ("err", "err")
-        if returns != status:
-            ok = f"{kind}()" if by_value else ok
-            if self.frees:
-                body.append(f"_released({self.frees})")
-            body.append(f"value = {call}" if returns != "void" else call)
-            if returns == "ssize_t":
-                fail = f"raise _failed({self.said()}, _negative(value), {{{values}}})"
-                body.append(f"if value < 0: {fail if raising else 'return _negative(value), None'}")
-            results = [*self.results, *(["value"] if returns != "void" else [])]
+        results = self.results
+        if returns == status:
+            body += self.called(call, failed, raising, short)
         else:
-            if self.frees:
-                body.append(f"kept = _released({self.frees})")
-            body += [f"err = {call}", f"if {self.failed}:"]
-            if self.frees:
-                body.append(f"    if kept: _keep({self.frees}, *kept)")
-            if raising:
-                body.append(f"    raise _failed({self.said()}, {failed}, {{{values}}})")
-            else:
-                counts = [self.counted(p) for p in self.returned]
-                if short is not None and any(counts):
-                    needed = [
-                        value if count else "None" for value, count in zip(self.results, counts, strict=True)
-                    ]
-                    body.append(f"    if err == {short}: return {tuple_text([failed, *needed])}")
-                body.append("    return " + tuple_text([failed] + ["None"] * len(self.results)))
-            results = self.results
+            ok = f"{kind}()" if by_value else ok
+            body += self.called_for_value(call, returns, raising)
+            results = [*results, *(["value"] if returns != "void" else [])]
         body += self.after
         if self.keeps:
             (handle,) = self.results
@@ -178,6 +158,34 @@ class Writer:
         else:
             body.append(f"return {only}")
         return f"def {self.name}({', '.join(self.inputs)}):\n    " + "\n    ".join(body) + "\n"
+
+    def called(self, call: str, failed: str, raising: bool, short: int | None) -> list[str]:
+        """The lines of a call that returns a status, and of its failures; failed: the expression of that."""
+        body = [f"kept = _released({self.frees})"] if self.frees else []
+        body += [f"err = {call}", f"if {self.failed}:"]
+        if self.frees:
+            body.append(f"    if kept: _keep({self.frees}, *kept)")
+        if raising:
+            return [*body, f"    raise _failed({self.said()}, {failed}, {self.passed})"]
+        counts = [self.counted(p) for p in self.returned]
+        if short is not None and any(counts):
+            needed = [value if count else "None" for value, count in zip(self.results, counts, strict=True)]
+            body.append(f"    if err == {short}: return {tuple_text([failed, *needed])}")
+        return [*body, "    return " + tuple_text([failed] + ["None"] * len(self.results))]
+
+    def called_for_value(self, call: str, returns: str, raising: bool) -> list[str]:
+        """The lines of a call that returns something else; ssize_t: how many bytes, or a status below 0."""
+        body = [f"_released({self.frees})"] if self.frees else []
+        body.append(f"value = {call}" if returns != "void" else call)
+        if returns == "ssize_t":
+            fail = f"raise _failed({self.said()}, _negative(value), {self.passed})"
+            body.append(f"if value < 0: {fail if raising else 'return _negative(value), None'}")
+        return body
+
+    @property
+    def passed(self) -> str:
+        """The expression of the arguments by their names, for messages."""
+        return f"{{{', '.join(f'{name!r}: {name}' for name in self.inputs)}}}"
 
     def owning(self, status: str) -> str:
         """The function for `Owning`: raising, and with a cell first."""
