@@ -56,15 +56,14 @@ def _card(docs: Path, repository: str, sample: Sample) -> list[str]:
     )
     name, _, what = sample.title.partition(": ")
     image = picture(docs, sample)
-    lines = ["::::{grid-item-card} " + f"{sample.name}", f":link: {repository}/{path}"]
+    title = sample.name.replace("_", "_<wbr>")
+    lines = ["::::{grid-item-card} " + title, f":link: {repository}/{path}"]
     if image:
         lines += [f":img-top: ../{image}", f":img-alt: {name}"]
     return [
         *lines,
         "",
         escaped(what[:1].upper() + what[1:]),
-        "",
-        f"`{path.partition('/')[2]}`",
         "::::",
         "",
     ]

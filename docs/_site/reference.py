@@ -147,7 +147,7 @@ def _module(name: str) -> ModuleType:
 def _index() -> str:
     lines = ["# API reference", "", "Made from the docstrings of version " + _version() + ".", ""]
     for heading, titles in (("Objects", OBJECTS), ("Functions of C", BINDINGS)):
-        lines += [f"## {heading}", "", "| module | |", "|---|---|"]
+        lines += [f"## {heading}", "", "| module | what it has |", "|---|---|"]
         for name, title in titles.items():
             types = f" ([types]({name}-types.md))" if titles is BINDINGS else ""
             lines.append(f"| [cudapy.{name}]({name}.md) | {title}{types} |")

@@ -1,10 +1,11 @@
-// On a phone, a table of four columns or more is a list: each cell says of which column it is.
+// On a phone, a table of much text in three columns or more is a list: each cell says of which column it is.
 document.addEventListener("DOMContentLoaded", () => {
   for (const table of document.querySelectorAll("article table")) {
     const heads = [...table.querySelectorAll("thead th")].map((each) => each.textContent.trim());
-    if (heads.length < 4) continue;
+    const rows = [...table.querySelectorAll("tbody tr")].map((row) => [...row.children]);
+    const longest = heads.map((_, i) => Math.max(0, ...rows.map((row) => row[i]?.textContent.length ?? 0)));
+    if (heads.length < 3 || longest.reduce((sum, each) => sum + each, 0) < 130) continue;
     table.classList.add("wide");
-    for (const row of table.querySelectorAll("tbody tr"))
-      [...row.children].forEach((cell, i) => cell.setAttribute("data-column", i ? heads[i] : ""));
+    for (const row of rows) row.forEach((cell, i) => cell.setAttribute("data-column", i ? heads[i] : ""));
   }
 });
