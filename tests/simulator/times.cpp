@@ -93,10 +93,10 @@ void bitonic(unsigned *keys, int n)
             }
 }
 
-void loop(float *x, float a, float b, int steps)
+void loop(float *x, int threads, float a, float b, int steps)
 {
 #pragma omp parallel for
-    for (int thread = 0; thread < 32; ++thread) {
+    for (int thread = 0; thread < threads; ++thread) {
         float value = x[thread];
         for (int i = 0; i < steps; ++i) value = std::fma(value, a, b);
         x[thread] = value;
@@ -117,13 +117,23 @@ static unsigned one_of(unsigned which, unsigned value)
     }
 }
 
-void divergent(unsigned *x, int steps)
+void divergent(unsigned *x, int threads, int steps)
 {
 #pragma omp parallel for
-    for (int thread = 0; thread < 32; ++thread) {
+    for (int thread = 0; thread < threads; ++thread) {
         unsigned value = x[thread];
         for (int i = 0; i < steps; ++i) value = one_of((value + thread) & 7, value);
         x[thread] = value;
+    }
+}
+
+void collatz(int *steps, int n)
+{
+#pragma omp parallel for schedule(dynamic, 256)
+    for (int i = 0; i < n; ++i) {
+        int count = 0;
+        for (long long x = i + 1; x != 1; ++count) x = x & 1 ? 3 * x + 1 : x >> 1;
+        steps[i] = count;
     }
 }
 }

@@ -68,10 +68,20 @@ extern "C" __global__ void bitonic(unsigned *keys, int size, int step)
 LOOP = r"""
 extern "C" __global__ void loop(float *x, float a, float b, int steps)
 {
-    float value = x[threadIdx.x];
+    float value = x[blockIdx.x * blockDim.x + threadIdx.x];
 #pragma unroll 1
     for (int i = 0; i < steps; ++i) value = fmaf(value, a, b);
-    x[threadIdx.x] = value;
+    x[blockIdx.x * blockDim.x + threadIdx.x] = value;
+}
+"""
+COLLATZ = r"""
+extern "C" __global__ void collatz(int *steps, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    int count = 0;
+    for (long long x = i + 1; x != 1; ++count) x = x & 1 ? 3 * x + 1 : x >> 1;
+    steps[i] = count;
 }
 """
 DIVERGENT = r"""
@@ -90,9 +100,9 @@ __device__ __noinline__ unsigned one_of(unsigned which, unsigned value)
 }
 extern "C" __global__ void divergent(unsigned *x, int steps)
 {
-    unsigned value = x[threadIdx.x];
-    for (int i = 0; i < steps; ++i) value = one_of((value + threadIdx.x) & 7, value);
-    x[threadIdx.x] = value;
+    unsigned thread = blockIdx.x * blockDim.x + threadIdx.x, value = x[thread];
+    for (int i = 0; i < steps; ++i) value = one_of((value + thread) & 7, value);
+    x[thread] = value;
 }
 """
 
@@ -258,31 +268,47 @@ def rows(bench: Bench) -> list[Row]:
         product,
     )
 
-    start = random.random(32, f32)
-    values, turned, loop = bench.buffer(start), start.copy(), bench.kernel(LOOP, "loop")
+    steps = np.zeros(100_000, i32)
+    lengths, collatz = bench.buffer(steps), bench.kernel(COLLATZ, "collatz")
+    add(
+        "collatz, 100,000",
+        steps,
+        lambda: bench.run(collatz, -(-len(steps) // 256), 256, lengths, i32(len(steps))),
+        lambda cpp: cpp.collatz(pointer(steps), len(steps)),
+        mine=lengths,
+    )
 
-    def run_loop() -> None:
-        values.copy_from(start, stream=bench.stream)
-        bench.run(loop, 1, 32, values, f32(0.5), f32(0.25), i32(10_000))
+    loop, divergent = bench.kernel(LOOP, "loop"), bench.kernel(DIVERGENT, "divergent")
+    for threads in (32, 32_768):
+        start = random.random(threads, f32)
+        values, turned = bench.buffer(start), start.copy()
 
-    def loop_natively(cpp: Any) -> None:
-        turned[:] = start
-        cpp.loop(pointer(turned), ctypes.c_float(0.5), ctypes.c_float(0.25), 10_000)
+        def run_loop(start: Any = start, values: Any = values) -> None:
+            values.copy_from(start, stream=bench.stream)
+            size = min(len(start), 256)
+            bench.run(loop, len(start) // size, size, values, f32(0.5), f32(0.25), i32(10_000))
 
-    add("a loop of 10,000 in 32 threads", turned, run_loop, loop_natively, mine=values)
+        def loop_natively(cpp: Any, start: Any = start, turned: Any = turned) -> None:
+            turned[:] = start
+            cpp.loop(pointer(turned), len(start), ctypes.c_float(0.5), ctypes.c_float(0.25), 10_000)
 
-    seeds = random.integers(0, 1 << 32, 32, u32)
-    states, mixed, divergent = bench.buffer(seeds), seeds.copy(), bench.kernel(DIVERGENT, "divergent")
+        add(f"a loop of 10,000 in {threads:,} threads", turned, run_loop, loop_natively, mine=values)
 
-    def diverge() -> None:
-        states.copy_from(seeds, stream=bench.stream)
-        bench.run(divergent, 1, 32, states, i32(1000))
+    for threads in (32, 8_192):
+        seeds = random.integers(0, 1 << 32, threads, u32)
+        states, mixed = bench.buffer(seeds), seeds.copy()
 
-    def diverge_natively(cpp: Any) -> None:
-        mixed[:] = seeds
-        cpp.divergent(pointer(mixed), 1000)
+        def diverge(seeds: Any = seeds, states: Any = states) -> None:
+            states.copy_from(seeds, stream=bench.stream)
+            size = min(len(seeds), 256)
+            bench.run(divergent, len(seeds) // size, size, states, i32(1000))
 
-    add("a divergent switch, 1,000 times in 32 threads", mixed, diverge, diverge_natively, mine=states)
+        def diverge_natively(cpp: Any, seeds: Any = seeds, mixed: Any = mixed) -> None:
+            mixed[:] = seeds
+            cpp.divergent(pointer(mixed), len(seeds), 1000)
+
+        name = f"a divergent switch, 1,000 times in {threads:,} threads"
+        add(name, mixed, diverge, diverge_natively, mine=states)
 
     found.append(
         Row("a launch of 128 threads", lambda: bench.run(saxpy, 1, 128, f32(2), x, y, out, np.uint64(100)))

@@ -164,9 +164,9 @@ def main() -> None:
     a, b, c = random.random((32, 32), f32), random.random((32, 32), f32), np.zeros((32, 32), f32)
     measure("tiled product", 16**3, lambda: matmul[(2, 2), (TILE, TILE)](a, b, c, 32))
     values = random.random(32, f32)
-    measure("a loop", 10, lambda: loop[1, 32](values, f32(0.5), f32(0.25), 1000))
+    measure("a loop of 10,000 in 32 threads", 10, lambda: loop[1, 32](values, f32(0.5), f32(0.25), 1000))
     states = random.integers(0, 1 << 32, 32, np.uint32)
-    measure("a divergent switch", 10, lambda: divergent[1, 32](states, 100))
+    measure("a divergent switch, 1,000 times in 32 threads", 10, lambda: divergent[1, 32](states, 100))
     measure("a launch", 1, lambda: saxpy[1, 128](f32(2), x, y, out, 100))
     print(json.dumps(found))
 
