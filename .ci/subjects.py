@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 
 LIMIT = 72
-BEGAN = "2026-11-28T08:00:00+00:00"
+BEGAN = "2026-11-28T22:26:00+00:00"
 """Commits before this have the subjects that they have."""
 UNFINISHED = re.compile(r"(?i)(wip\b|fixup!|squash!|amend!)")
 
