@@ -15,7 +15,7 @@ from .._process.resets import RESTART, advice
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
 STICKY = frozenset({700, 702, 710, 714, 715, 716, 717, 718, 719, 721})
@@ -87,6 +87,9 @@ def _because_forked(function: str, status: str) -> tuple[str, str] | None:
     )
 
 
+_UNKNOWN = "an error that this version of cudapy does not know.", ""
+
+
 class Raiser:
     """Makes the exceptions of one library.
 
@@ -119,20 +122,15 @@ class Raiser:
         that `function` returned, too. explain: called after the log was read; where it knows the reason, that
         stands for the log and the hint.
         """
-        sentence, hint = (
-            meaning
-            or _because_forked(function, status.name)
-            or self.meanings().get(status.name, ("an error that this version of cudapy does not know.", ""))
-        )
+        known = meaning or _because_forked(function, status.name)
+        sentence, hint = known or self.meanings().get(status.name, _UNKNOWN)
         parts = [f"{function}: {status.name} ({int(status)}): {sentence}"]
         if arguments:
             parts.append("Called with " + ", ".join(f"{k}={shown(v)}" for k, v in arguments.items()) + ".")
         if cuda_code:
             from .._types.meanings import CURESULT
 
-            because, _ = CURESULT.get(
-                cuda_code.name, ("an error that this version of cudapy does not know.", "")
-            )
+            because, _ = CURESULT.get(cuda_code.name, _UNKNOWN)
             parts.append(f"The driver's status is {cuda_code.name} ({int(cuda_code)}): {because}")
         said = self.log() if self.log else ""
         if self.forget:
@@ -145,19 +143,23 @@ class Raiser:
             hint = ""
         elif said:
             parts.append(f"{self.speaker} says: {said.rstrip('.')}.")
-        if type(status).__name__ in ("CUresult", "cudaError_t") and status in STICKY:
-            parts.append(
-                "The fault happened in earlier asynchronous work, and every later call in this process will "
-                f"fail with it: {advice()}."
-            )
-            if advice() != RESTART:
-                hint = ""  # which is about hardware
-        if hint:
-            parts.append(f"Hint: {hint}.")
-        cls = (
-            CUDAOutOfMemoryError if status.name.endswith(("OUT_OF_MEMORY", "MemoryAllocation")) else CUDAError
-        )
+        parts += _advised(status, hint)
+        is_full = status.name.endswith(("OUT_OF_MEMORY", "MemoryAllocation"))
+        cls = CUDAOutOfMemoryError if is_full else CUDAError
         return cls(_joined(parts), status, function, cuda_code)
+
+
+def _advised(status: Any, hint: str) -> Iterator[str]:
+    """What to do after it: that of a fault that stays, or the hint."""
+    if type(status).__name__ in ("CUresult", "cudaError_t") and status in STICKY:
+        yield (
+            "The fault happened in earlier asynchronous work, and every later call in this process will "
+            f"fail with it: {advice()}."
+        )
+        if advice() != RESTART:
+            return  # the hint is about hardware
+    if hint:
+        yield f"Hint: {hint}."
 
 
 def _joined(parts: list[str]) -> str:

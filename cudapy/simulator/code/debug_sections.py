@@ -122,7 +122,10 @@ class _Program:
                 yield from self._unit(end, version)
             self.at = end
 
-    def _unit(self, end: int, version: int) -> Iterator[Row]:
+    def _unit_header(self, version: int) -> tuple[int, int, int, list[int], list[str]]:
+        """Bytes of an instruction; the first line, and how many there are, of a special opcode; how many
+        operands each standard opcode has; the files.
+        """
         length = self._fixed("<I")
         begin = self.at + length
         step = self._fixed("B") if version < 4 else self._fixed("B") * self._fixed("B")
@@ -132,6 +135,11 @@ class _Program:
         operands = [self._fixed("B") for _ in range(opcodes - 1)]
         files = self._files()
         self.at = begin
+        return step, base, span, operands, files
+
+    def _unit(self, end: int, version: int) -> Iterator[Row]:
+        step, base, span, operands, files = self._unit_header(version)
+        opcodes = len(operands) + 1
         function, address, file, line = 0, 0, 1, 1
 
         def row() -> Row:

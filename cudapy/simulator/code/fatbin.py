@@ -45,22 +45,10 @@ def unpacked_lz4(data: bytes, size: int) -> bytes:
     """
     output = bytearray()
     place = 0
-
-    def length(start: int) -> int:
-        nonlocal place
-        if start == 15:
-            more = 255
-            while more == 255:
-                more = data[place]
-                place += 1
-                start += more
-        return start
-
     try:
         while True:
             token = data[place]
-            place += 1
-            count = length(token >> 4)
+            count, place = _lz4_length(token >> 4, data, place + 1)
             if len(output) + count > size:
                 raise IndexError
             output += data[place : place + count]
@@ -68,8 +56,8 @@ def unpacked_lz4(data: bytes, size: int) -> bytes:
             if place >= len(data):
                 break
             distance = data[place] | data[place + 1] << 8
-            place += 2
-            count = length(token & 15) + 4
+            count, place = _lz4_length(token & 15, data, place + 2)
+            count += 4
             start = len(output) - distance
             if not distance or start < 0 or len(output) + count > size:
                 raise IndexError
@@ -77,11 +65,22 @@ def unpacked_lz4(data: bytes, size: int) -> bytes:
                 piece = output[start : start + count]
                 output += piece
                 count -= len(piece)
+        if len(output) != size:
+            raise IndexError
     except IndexError:
         raise Refused("CUDA_ERROR_INVALID_IMAGE", "the packed code in the fat binary is damaged") from None
-    if len(output) != size:
-        raise Refused("CUDA_ERROR_INVALID_IMAGE", "the packed code in the fat binary is damaged")
     return bytes(output)
+
+
+def _lz4_length(start: int, data: bytes, place: int) -> tuple[int, int]:
+    """A length that begins with four bits, and the place behind its further bytes. Raises IndexError."""
+    if start == 15:
+        more = 255
+        while more == 255:
+            more = data[place]
+            place += 1
+            start += more
+    return start, place
 
 
 def _unpacked_zstd(data: bytes, size: int) -> bytes:

@@ -84,26 +84,23 @@ def launch(
     if device is None:
         device = Device(kernel.module.memory)
     settings = (settings or kernel.module.memory.settings).changed()
-    back_end, is_eager = _chosen(kernel, back_ends, settings)
-    run = Launch(
-        kernel,
-        device,
-        _three(grid),
-        _three(block),
-        cluster or function.cluster,
-        params,
-        shared_size,
-        settings,
-        back_end,
-        is_eager,
-    )
+    cluster, chosen = cluster or function.cluster, _chosen(kernel, back_ends, settings)
+    shape = _three(grid), _three(block), cluster
+    run = Launch(kernel, device, *shape, params, shared_size, settings, *chosen)
+    _run(run, cooperative)
+    return run.counters
+
+
+def _run(run: Launch, cooperative: bool) -> None:
+    """Run it to its end, and pass on what it prints and what the checks find. Raises Fault."""
+    device = run.device
     try:
         with device.memory.in_use(), np.errstate(all="ignore"):
             _run_with_children(_Grid(run, cooperative))
         if (found := run.findings.all()) and device.record is None:
             raise Fault(fault.LAUNCH_FAILED, *found)
     except RecursionError as error:
-        raise Fault(fault.LAUNCH_FAILED, f"{kernel.name}: {error}") from error
+        raise Fault(fault.LAUNCH_FAILED, f"{run.kernel.name}: {error}") from error
     except Fault as error:
         if device.record is not None or error.findings == run.findings.all():
             raise
@@ -114,7 +111,6 @@ def launch(
         if run.output:
             sys.stdout.flush()
             _write("".join(run.output).encode())
-    return run.counters
 
 
 def _three(size: int | Dim3) -> Dim3:

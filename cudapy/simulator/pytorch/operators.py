@@ -290,12 +290,10 @@ class Operator:
     def _mark(self, args: Any, kwargs: Any) -> None:
         each_tensor(self._written_in(args, kwargs), mark)
 
-    def _capture(self, stream: Any, device: Any, args: Any, kwargs: Any) -> Any:
-        """Make it a node: its results have memory now, and get their values when the graph is launched."""
+    def _shown(self, args: Any, kwargs: Any) -> tuple[Any, dict[int, Any]]:
+        """The results as fake tensors, without values; and the fakes of arguments, by id, with these."""
         from torch._subclasses.fake_tensor import FakeTensorMode
 
-        views = Views(self._name, mark)
-        host_args, host_kwargs = self._host(views, args, kwargs)
         with FakeTensorMode() as mode:
             fakes: dict[int, Any] = {}
 
@@ -306,7 +304,13 @@ class Operator:
                 fakes[id(made)] = made, value
                 return made
 
-            shown = self._op(*tree_map(fake, list(args)), **tree_map(fake, dict(kwargs)))
+            return self._op(*tree_map(fake, list(args)), **tree_map(fake, dict(kwargs))), fakes
+
+    def _capture(self, stream: Any, device: Any, args: Any, kwargs: Any) -> Any:
+        """Make it a node: its results have memory now, and get their values when the graph is launched."""
+        views = Views(self._name, mark)
+        host_args, host_kwargs = self._host(views, args, kwargs)
+        shown, fakes = self._shown(args, kwargs)
         results: list[Any] = []
 
         def real(value: Any) -> Any:

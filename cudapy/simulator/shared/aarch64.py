@@ -219,6 +219,20 @@ class AArch64(LibraryCode, Assembler):
             self._leave(16)
             self.ret()
 
+    def _report_no_progress(self, after: str) -> None:
+        """Write the text, and where all threads are, to stderr; go on at `after`."""
+        self.set(X[0], 2)
+        self.load(X[1], _watched("text"))
+        self.load(X[2], _watched("length"))
+        self._call_at(_watched("write"))
+        self.load(X[9], _watched("dump"))
+        self.cbz(X[9], after)
+        self.set(X[0], 2)
+        self.load(X[1], _watched("interpreter"))
+        self.set(X[2], 0, wide=True)
+        self.blr(X[9])
+        self.b(after)
+
     def watch(self) -> None:
         seconds, beats = X[19], X[20]
         with self.function(WATCH_CODE):
@@ -244,17 +258,7 @@ class AArch64(LibraryCode, Assembler):
             self.add(seconds, seconds, 1, wide=False)
             self.cmp_number(seconds, WATCH_SECONDS)
             self.b_if("ne", "again")
-            self.set(X[0], 2)
-            self.load(X[1], _watched("text"))
-            self.load(X[2], _watched("length"))
-            self._call_at(_watched("write"))
-            self.load(X[9], _watched("dump"))
-            self.cbz(X[9], "again")
-            self.set(X[0], 2)
-            self.load(X[1], _watched("interpreter"))
-            self.set(X[2], 0, wide=True)
-            self.blr(X[9])
-            self.b("again")
+            self._report_no_progress("again")
             self.label("end")
             self.set(X[0], 0, wide=True)
             self.ldp(seconds, beats, SP, 16)

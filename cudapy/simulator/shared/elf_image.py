@@ -192,6 +192,18 @@ class ElfImage:
         self.written = [dynamic, *written]
         return self._file(dynamic)
 
+    def _headers(
+        self, data: bytearray, at_sections: int, sections: int, segments: list[tuple[int, ...]]
+    ) -> None:
+        """The file's header, and those of its segments."""
+        elf.HEADER.pack_into(
+            data, 0, 3, self._machine, 1, 0, _HEADER, at_sections, 0, _HEADER, elf.SEGMENT.size, _SEGMENTS,
+            elf.SECTION.size, sections, sections - 1,
+        )  # fmt: skip
+        data[:7] = elf.MAGIC + bytes([2, 1, 1])
+        for number, segment in enumerate(segments):
+            elf.SEGMENT.pack_into(data, _HEADER + elf.SEGMENT.size * number, *segment)
+
     def _file(self, dynamic: Section) -> bytes:
         """The bytes, when all addresses are known. An address is a place in the file, too."""
         end = self._place(_HEADER + elf.SEGMENT.size * _SEGMENTS, self.read)
@@ -215,20 +227,12 @@ class ElfImage:
         at_table = round_up(last + len(names.data), 8)
         data = bytearray(at_table) + table
         data[last : last + len(names.data)] = names.data
-        count = len(sections) + 2
-        elf.HEADER.pack_into(
-            data, 0, 3, self._machine, 1, 0, _HEADER, at_table, 0, _HEADER, elf.SEGMENT.size, _SEGMENTS,
-            elf.SECTION.size, count, count - 1,
-        )  # fmt: skip
-        data[:7] = elf.MAGIC + bytes([2, 1, 1])
-        segments = [
+        self._headers(data, at_table, len(sections) + 2, [
             (LOAD, 5, 0, 0, 0, end, end, PAGE),
             (LOAD, 6, start, start, start, last - start, last - start, PAGE),
             (DYNAMIC_SEGMENT, 6, start, start, start, dynamic.size, dynamic.size, 8),
             (STACK, 6, 0, 0, 0, 0, 0, 16),
-        ]
-        for number, segment in enumerate(segments):
-            elf.SEGMENT.pack_into(data, _HEADER + elf.SEGMENT.size * number, *segment)
+        ])  # fmt: skip
         for section in sections:
             contents = section.contents()
             if len(contents) != section.size:

@@ -218,6 +218,21 @@ class X86_64(LibraryCode, Assembler):
             self.pop(RBX)
             self.ret()
 
+    def _report_no_progress(self, after: str) -> None:
+        """Write the text, and where all threads are, to stderr; go on at `after`."""
+        self.set(RDI, 2)
+        self.word("mov", RSI, _watched("text"))
+        self.word("mov", RDX, _watched("length"))
+        self.call_at(_watched("write"))
+        self.word("mov", RAX, _watched("dump"))
+        self.test(RAX, RAX)
+        self.jump_if("z", after)
+        self.set(RDI, 2)
+        self.word("mov", RSI, _watched("interpreter"))
+        self.word("xor", RDX, RDX, wide=False)
+        self.call_at(RAX)
+        self.jump(after)
+
     def watch(self) -> None:
         beats, seconds = R12, RBX
         with self.function(WATCH_CODE):
@@ -244,18 +259,7 @@ class X86_64(LibraryCode, Assembler):
             self.number("add", seconds, 1, wide=False)
             self.number("cmp", seconds, WATCH_SECONDS, wide=False)
             self.jump_if("ne", "again")
-            self.set(RDI, 2)
-            self.word("mov", RSI, _watched("text"))
-            self.word("mov", RDX, _watched("length"))
-            self.call_at(_watched("write"))
-            self.word("mov", RAX, _watched("dump"))
-            self.test(RAX, RAX)
-            self.jump_if("z", "again")
-            self.set(RDI, 2)
-            self.word("mov", RSI, _watched("interpreter"))
-            self.word("xor", RDX, RDX, wide=False)
-            self.call_at(RAX)
-            self.jump("again")
+            self._report_no_progress("again")
             self.label("end")
             self.word("xor", RAX, RAX, wide=False)
             for register in (R13, R12, RBX):

@@ -70,22 +70,27 @@ def _within(name: str, values: tuple[int, ...], low: int, high: int) -> tuple[in
     return values
 
 
-def _common(told: _Layout, row: int, what: str, box: tuple[int, ...], **more: Any) -> TensorMap:
-    """Check what both kinds have in common, once the rank is known to be right; `row`: elements of `what`."""
-    data_type = _member(DataType, told.data_type)
+def _swizzle(told: _Layout) -> int:
+    """The bytes of rows that are swizzled; 0 without."""
     interleave, swizzle = _member(Interleave, told.interleave), _member(Swizzle, told.swizzle)
-    fill = _member(Fill, told.fill)
-    _member(Promotion, told.promotion)
     if interleave != Interleave.CU_TENSOR_MAP_INTERLEAVE_NONE and told.rank < 3:
         raise invalid("interleaved tensors have 3 dimensions or more")
     if interleave == Interleave.CU_TENSOR_MAP_INTERLEAVE_32B and swizzle != Swizzle.CU_TENSOR_MAP_SWIZZLE_32B:
         raise invalid("tensors that are interleaved by 32 bytes need CU_TENSOR_MAP_SWIZZLE_32B")
-    if int(data_type) >= len(TensorMap.elements):
-        raise unsupported(f"the simulator has no tensors of {data_type.name}")
     if interleave != Interleave.CU_TENSOR_MAP_INTERLEAVE_NONE:
         raise unsupported(f"the simulator has no {interleave.name}")
     if swizzle not in _SWIZZLES:
         raise unsupported(f"the simulator has no {swizzle.name}")
+    return _SWIZZLES[swizzle]
+
+
+def _common(told: _Layout, row: int, what: str, box: tuple[int, ...], **more: Any) -> TensorMap:
+    """Check what both kinds have in common, once the rank is known to be right; `row`: elements of `what`."""
+    data_type, fill = _member(DataType, told.data_type), _member(Fill, told.fill)
+    _member(Promotion, told.promotion)
+    width = _swizzle(told)
+    if int(data_type) >= len(TensorMap.elements):
+        raise unsupported(f"the simulator has no tensors of {data_type.name}")
     kind, size = list(TensorMap.elements.items())[int(data_type)]
     if fill != Fill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE and kind not in _FLOATS:
         raise invalid(f"what is outside of a tensor of {data_type.name} cannot be NaN")
@@ -100,7 +105,6 @@ def _common(told: _Layout, row: int, what: str, box: tuple[int, ...], **more: An
     steps = _within("elementStrides", _items("elementStrides", told.steps, told.rank), 1, _LARGEST_STEP)
     if row * size % _ALIGN:
         raise invalid(f"{what} has {row * size} bytes, no multiple of {_ALIGN}")
-    width = _SWIZZLES[swizzle]
     if width and row * size > width:
         raise invalid(f"{what} has {row * size} bytes, more than the {width} of its swizzle")
     return TensorMap(

@@ -125,30 +125,36 @@ def split_basic_blocks(
         for number, (start, end) in enumerate(itertools.pairwise(cuts))
     ]
     for block, (start, end) in zip(blocks, itertools.pairwise(cuts), strict=True):
-        looks = [step.instruction for step in block.steps if _yields(step)]
-        block.looks_at = min(looks, key=_is_sleep, default=None)
-        block.yields = block.looks_at is not None
-        block.only_looks = all(_is_idle(step) or _yields(step) for step in block.steps)
-        block.is_idle = all(_is_idle(step) for step in block.steps)
         block.is_fast = all(fast[start:end])
-        block.gathers = bool(block.steps[0].match.rule.convergence_mask)
-        block.meets = block.is_fast and _meets(block.steps[0])
-    blocks.append(Block(len(blocks), [], "return", line=function.line))
-    for block in blocks[:-1]:
+        _describe(block)
         last = block.steps[-1].instruction
-        names: list[str] = []
-        if last.name == "bra":
-            target = last.operands[0] if last.operands else None
-            names = [target.name] if isinstance(target, Symbol) else []
-        elif last.name == "brx":
-            table = last.operands[1] if len(last.operands) > 1 else None
-            names = function.tables.get(table.name, []) if isinstance(table, Symbol) else []
         if last.name in ("bra", "brx"):
-            missing = [name for name in names if name not in labels]
-            if missing or not names:
-                raise PTXError(f"line {last.line}: {last.text}: no such label")
-            block.targets = [numbers[labels[name]] for name in names]
+            block.targets = [numbers[labels[name]] for name in _targets(last, function, labels)]
+    blocks.append(Block(len(blocks), [], "return", line=function.line))
     return blocks
+
+
+def _describe(block: Block) -> None:
+    """What its steps say of a block, but for `is_fast`, which is known."""
+    looks = [step.instruction for step in block.steps if _yields(step)]
+    block.looks_at = min(looks, key=_is_sleep, default=None)
+    block.yields = block.looks_at is not None
+    block.only_looks = all(_is_idle(step) or _yields(step) for step in block.steps)
+    block.is_idle = all(_is_idle(step) for step in block.steps)
+    block.gathers = bool(block.steps[0].match.rule.convergence_mask)
+    block.meets = block.is_fast and _meets(block.steps[0])
+
+
+def _targets(branch: Instruction, function: FunctionText, labels: dict[str, int]) -> list[str]:
+    """The labels that a branch may go to. Raises PTXError."""
+    place = 0 if branch.name == "bra" else 1  # brx.idx: of the table
+    target = branch.operands[place] if len(branch.operands) > place else None
+    names: list[str] = []
+    if isinstance(target, Symbol):
+        names = [target.name] if branch.name == "bra" else function.tables.get(target.name, [])
+    if not names or any(name not in labels for name in names):
+        raise PTXError(f"line {branch.line}: {branch.text}: no such label")
+    return names
 
 
 def _meets(step: Step) -> bool:

@@ -121,6 +121,25 @@ def _call(instruction: Instruction) -> _Call | None:
     return _Call(names[0], lists[0] if lists else (), results)
 
 
+def _names(call: _Call, body: FunctionText, suffix: str) -> tuple[dict[str, str], dict[str, Variable]]:
+    """What a body's names are in the caller, and the variables that the caller gets: those of the body, and
+    parameters that the call leaves out.
+    """
+    names = {name: name + suffix for name in (*body.variables, *body.labels, *body.tables, *body.prototypes)}
+    declared: dict[str, Variable] = {**body.variables}
+    for variables, given in (
+        (body.prototype.parameters, call.arguments),
+        (body.prototype.results, call.results),
+    ):
+        for place, variable in enumerate(variables):
+            if place < len(given):
+                names[variable.name] = given[place]
+            else:
+                names[variable.name] = variable.name + suffix
+                declared[variable.name] = replace(variable, space="param")
+    return names, declared
+
+
 class _Inliner:
     """Writes the text of a function anew."""
 
@@ -171,20 +190,7 @@ class _Inliner:
         suffix = f"#{self._calls}"
         self._calls += 1
         new, target = self._new, self._instructions
-        names = {
-            name: name + suffix for name in (*body.variables, *body.labels, *body.tables, *body.prototypes)
-        }
-        declared: dict[str, Variable] = {**body.variables}
-        for variables, given in (
-            (body.prototype.parameters, call.arguments),
-            (body.prototype.results, call.results),
-        ):
-            for place, variable in enumerate(variables):
-                if place < len(given):
-                    names[variable.name] = given[place]
-                else:
-                    names[variable.name] = variable.name + suffix
-                    declared[variable.name] = replace(variable, space="param")
+        names, declared = _names(call, body, suffix)
         new.registers.update({name + suffix: kind for name, kind in body.registers.items()})
         new.variables.update({names[name]: replace(one, name=names[name]) for name, one in declared.items()})
         first, last = f"begin{suffix}", f"end{suffix}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..access import MASKING
 from ..instructions.rule import constant_names, evaluated
-from ..ptx.syntax import Address, Integer, Negation, Operand, Pair, Part, Register, Vector
+from ..ptx.syntax import Address, Instruction, Integer, Negation, Operand, Pair, Part, Register, Vector
 from ..ptx.types import TYPES, Type
 from .graph import Step, registers_of
 from .parameters import parameter_items
@@ -156,52 +156,40 @@ class UndefinedBits:
         if rule.wraps:
             groups = writer.in_known_sign(instruction, groups)
         reading = rule.reading(instruction, groups)
-        slots = [slot for slot, _ in _operands(reading)]
         operands = [operand for _, operand in _operands(reading)]
         undefined = [self.name(operand) for operand in operands]
         none = _all_none(filter(None, undefined))
         if not none:
             return
-        kinds = [rule.slot_type(slot, groups) for slot in slots]
+        kinds = [rule.slot_type(slot, groups) for slot, _ in _operands(reading)]
         wanted = rule.slot_type(rule.slots[0], groups)
         code = "?" if wanted.kind == "p" or rule.then else f"u{wanted.size}"
         destination = reading.destination
         first = destination.first if isinstance(destination, Pair) else destination
-        number, name = writer.number, instruction.name
-        pairs = [
-            (one, "?" if kind.kind == "p" else f"u{kind.size}")
-            for one, kind in zip(undefined, kinds, strict=True)
-            if one
-        ]
-        arguments = ", ".join(f"{one}, {kind!r}" for one, kind in pairs)
-        computed = f"U.computed({number}, {code!r}, False, {arguments})"
-        result = computed
-        whole = all(kind.kind != "f" for kind in kinds)
+        arguments = _with_codes(undefined, kinds)
+
+        def computed(code: str, is_carried_up: bool = False) -> str:
+            return f"U.computed({writer.number}, {code!r}, {is_carried_up}, {arguments})"
+
+        whole, is_combined = all(kind.kind != "f" for kind in kinds), bool(groups.get("combine"))
         if rule.then:
-            code = f"u{wanted.size}"
-            result = f"U.computed({number}, {code!r}, False, {arguments})"
-        elif name in _BITWISE and not groups.get("combine"):
+            result = computed(f"u{wanted.size}")
+        elif instruction.name in _BITWISE and not is_combined:
             result = self._bitwise(reading, kinds, undefined, code)
         elif (moved := _moved(step)) and wanted.kind != "p":
             result = self._moved_by(reading, kinds, undefined, moved, code)
-        elif (
-            whole
-            and code != "?"
-            and instruction.opcode.startswith(_CARRIED_UP)
-            and "sat" not in instruction.opcode
-        ):
-            result = f"U.computed({number}, {code!r}, True, {arguments})"
-        elif (
-            name == "setp" and whole and groups.get("relation") in ("eq", "ne") and not groups.get("combine")
-        ):
+        elif whole and code != "?" and _carries_up(instruction):
+            result = computed(code, True)
+        elif instruction.name == "setp" and whole and _tells_equal(groups) and not is_combined:
             a, b = (writer.read(operand, kind) for operand, kind in zip(operands, kinds, strict=True))
             one, other = (each or "None" for each in undefined)
-            result = f"U.compared({number}, {one}, {other}, {a}, {b})"
+            result = f"U.compared({writer.number}, {one}, {other}, {a}, {b})"
+        else:
+            result = computed(code)
         if isinstance(first, Register):
             self._results[first.name] = f"None if {none} else {result}"
         if isinstance(destination, Pair) and isinstance(destination.second, Register):
-            text = f"U.computed({number}, '?', False, {arguments})"
-            self._results[destination.second.name] = f"None if {none} else {text}"
+            self._results[destination.second.name] = f"None if {none} else {computed('?')}"
 
     def _bitwise(self, reading: Reading, kinds: list[Type], undefined: list[str], code: str) -> str:
         """The bits that depend on undefined ones of the operands."""
@@ -355,6 +343,21 @@ def _operands(reading: Reading) -> list[tuple[Slot, Operand]]:
 def _text(reading: Reading, known: dict[str, str]) -> str:
     """The expression of an instruction, with names for operands that it does not get as parameters."""
     return evaluated(reading.expression, constant_names(reading.constants) | known)
+
+
+def _with_codes(undefined: list[str], kinds: list[Type]) -> str:
+    """Those that there are, each with the code of its type, as arguments."""
+    codes = ["?" if kind.kind == "p" else f"u{kind.size}" for kind in kinds]
+    return ", ".join(f"{one}, {code!r}" for one, code in zip(undefined, codes, strict=True) if one)
+
+
+def _carries_up(instruction: Instruction) -> bool:
+    """Whether an undefined bit makes those above it undefined, and no others."""
+    return instruction.opcode.startswith(_CARRIED_UP) and "sat" not in instruction.opcode
+
+
+def _tells_equal(groups: dict[str, str]) -> bool:
+    return groups.get("relation") in ("eq", "ne")
 
 
 def _moved(step: Step) -> str:

@@ -365,7 +365,7 @@ class Rule:
         """
         if destination is None:
             return []
-        combine, kind = groups.get("combine"), self.slot_type(self.slots[0], groups)
+        kind = self.slot_type(self.slots[0], groups)
         results: list[tuple[Operand, Any, Type]] = []
         if self.also is not None:
             named = destination.second if isinstance(destination, Pair) else None
@@ -379,6 +379,17 @@ class Rule:
             return [(item, evaluate(f"d[{place}]", result), kind) for place, item in items] + results
         if self.also is not None:
             return [(destination, result, kind), *results]
+        return self._combined(destination, groups.get("combine"), kind, result, evaluate)
+
+    def _combined(
+        self,
+        destination: Operand,
+        combine: str | None,
+        kind: Type,
+        result: Any,
+        evaluate: Callable[[str, Any], Any],
+    ) -> list[tuple[Operand, Any, Type]]:
+        """`outputs` of what has one result, and perhaps its opposite."""
         is_truth = kind.kind == "p" or bool(self.then)
 
         def combined(truth: Any) -> Any:

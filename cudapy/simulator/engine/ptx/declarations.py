@@ -37,6 +37,13 @@ _DIRECTIVE = re.compile(r"\.(\w+)((?:\s+|,|\d+)*)")
 _REFERENCE = re.compile(r"(?:generic\()?\s*([A-Za-z_$%][\w$]*)\s*\)?\s*(?:\+\s*(\d+))?$")
 
 
+def _alignment(text: str, line: int) -> int:
+    align = count(text)
+    if align & align - 1 or not 0 < align <= _MOST_ALIGNED:
+        raise PTXError(f"line {line}: an alignment is a power of two up to {_MOST_ALIGNED}, not {align}")
+    return align
+
+
 def variable(statement: str, line: int) -> Variable:
     """A variable or parameter. Raises PTXError."""
     statement = " ".join(statement.split())  # of blanks side by side the pattern would try each division
@@ -55,13 +62,10 @@ def variable(statement: str, line: int) -> Variable:
     vector = int(match["vector"] or 1)
     values = _values(match["values"], line) if match["values"] else []
     length = _length(vector, match["dimensions"], line)
-    if length is None and values:
-        length = len(values)
+    length = len(values) if length is None and values else length
     if len(values) > (length or 0):
         raise PTXError(f"line {line}: {len(values)} values for {match['name']}, which has {length}")
-    align = count(match["align"]) if match["align"] else kind.size * vector
-    if align & align - 1 or not 0 < align <= _MOST_ALIGNED:
-        raise PTXError(f"line {line}: an alignment is a power of two up to {_MOST_ALIGNED}, not {align}")
+    align = _alignment(match["align"], line) if match["align"] else kind.size * vector
     most = LARGEST.get(match["space"], _MOST_BYTES)
     if kind.size * (length or 0) > most:
         raise PTXError(

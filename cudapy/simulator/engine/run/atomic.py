@@ -126,6 +126,20 @@ class Atomics:
         return _in_turn(op, kind, array, index, b, desired)
 
 
+def _combine_one(op: str, kind: str, first: Array, values: Array) -> tuple[Array, Array]:
+    """What each of many lanes finds at one place, and what is there in the end. first: what is there now."""
+    if op == "exch":
+        return np.concatenate((first, values[:-1])), values[-1]
+    if op in _UFUNCS and kind[0] in "usb" and kind[1] != "f":
+        run = _UFUNCS[op].accumulate(np.concatenate((first, values)), dtype=first.dtype)
+        return run[:-1], run[-1]
+    combine, old, now = combiner(op, kind), np.empty(len(values), first.dtype), first.copy()
+    for lane, value in enumerate(values):
+        old[lane] = now[0]
+        now[0] = combine(now[0], value)
+    return old, now[0]
+
+
 def _in_turn(op: str, kind: str, array: Array, index: I64, b: Array, c: Array) -> Array:
     count = len(index)
     if kind == "b128":
@@ -140,21 +154,10 @@ def _in_turn(op: str, kind: str, array: Array, index: I64, b: Array, c: Array) -
     for many in np.flatnonzero(lengths > _MANY):
         lanes = order[starts[many] : starts[many] + lengths[many]]
         place = places[starts[many]]
-        values = b[lanes]
         if op == "cas":
-            old[lanes], array[place] = _swap_one(array[place], values, c[lanes])
-        elif op == "exch":
-            old[lanes[0]], old[lanes[1:]] = array[place], values[:-1]
-            array[place] = values[-1]
-        elif op in _UFUNCS and kind[0] in "usb" and kind[1] != "f":
-            run = _UFUNCS[op].accumulate(
-                np.concatenate((array[place : place + 1], values)), dtype=array.dtype
-            )
-            old[lanes], array[place] = run[:-1], run[-1]
+            old[lanes], array[place] = _swap_one(array[place], b[lanes], c[lanes])
         else:
-            for lane in lanes:
-                old[lane] = array[place]
-                array[place] = combine(array[place], b[lane])  # type: ignore[misc]
+            old[lanes], array[place] = _combine_one(op, kind, array[place : place + 1], b[lanes])
     few = np.repeat(lengths <= _MANY, lengths)
     for turn in range(int(rank[few].max()) + 1 if few.any() else 0):
         chosen = few & (rank == turn)

@@ -83,24 +83,12 @@ class Bulk:
                 self._report.fail(fault.MISALIGNED_ADDRESS, text, number, np.array([lane]), True)
             if not count:
                 continue
-            if form.source == "global":
-                data, undefined = self._global_bytes(lane, start, count, number, READ)
-                memory, first = "__global__", 0
-            else:
-                first = self.shared_start(lane, start, count, _ALIGN, form.source, number, READ)
-                data, memory = self._shared.data[first : first + count], "__shared__"
-                undefined = self._shared.undefined(first, count)
-                self.seen(first + np.arange(count), lane, number)
+            data, undefined, first = self._source(form.source, lane, start, count, number)
             if reduction is not None or form.target == "global":
-                is_whole = reduction is None
-                self.check_defined(undefined, memory, lane, start, number, _WHOLE if is_whole else 0)
+                memory = "__global__" if form.source == "global" else "__shared__"
+                self.check_defined(undefined, memory, lane, start, number, 0 if reduction else _WHOLE)
             if form.target == "global":
-                target_data, shadow = self._global_bytes(lane, to, count, number, WRITE, not is_whole)
-                if reduction is not None:
-                    self.check_defined(shadow, "__global__", lane, to, number)
-                if shadow is not None:
-                    shadow[:] = 0 if undefined is None or reduction is not None else undefined
-                _move(target_data, data, reduction, True)
+                self._to_global(data, undefined, lane, to, number, reduction)
                 self.grouped(lane, first + np.arange(count))
                 continue
             for place in self.targets(lane, to, word, ranks, count, _ALIGN, form.target, number):
@@ -187,6 +175,34 @@ class Bulk:
             self._report.find(
                 UNINITIALIZED, text, number, np.array([lane]), True, np.uint64(address), undefined.nbytes
             )
+
+    def _source(
+        self, memory: str, lane: int, address: int, size: int, number: int
+    ) -> tuple[U8, U8 | None, int]:
+        """The bytes to copy, their undefined bits, and where they begin in shared memory."""
+        if memory == "global":
+            return *self._global_bytes(lane, address, size, number, READ), 0
+        first = self.shared_start(lane, address, size, _ALIGN, memory, number, READ)
+        self.seen(first + np.arange(size), lane, number)
+        return self._shared.data[first : first + size], self._shared.undefined(first, size), first
+
+    def _to_global(
+        self,
+        data: U8,
+        undefined: U8 | None,
+        lane: int,
+        address: int,
+        number: int,
+        reduction: tuple[str, str] | None,
+    ) -> None:
+        """Write bytes, or combine them with what is there."""
+        reduces = reduction is not None
+        target, shadow = self._global_bytes(lane, address, len(data), number, WRITE, reduces)
+        if reduces:
+            self.check_defined(shadow, "__global__", lane, address, number)
+        if shadow is not None:
+            shadow[:] = 0 if undefined is None or reduces else undefined
+        _move(target, data, reduction, True)
 
     def _global_bytes(
         self, lane: int, address: int, size: int, number: int, mode: int, reduces: bool = False

@@ -73,6 +73,23 @@ class Calls:
                 )
             self._call_one(key, following, function, block, frame, chosen, name)
 
+    def _serve(self, name: str, function: CompiledFunction, block: Block, frame: Frame, lanes: Lanes) -> None:
+        """Call what the simulator does itself."""
+        service, given = services.SERVICES[name], len(block.info.arguments)
+        if given != service.takes:
+            text = f"{name} is called with {given} arguments instead of {service.takes}"
+            number = function_number(function, block)
+            self._batch.report.fail(fault.ILLEGAL_INSTRUCTION, text, number, lanes, True)
+        service.act(self._batch, function, block, frame, lanes)
+
+    def _frame_behind(self, function: CompiledFunction, frame: Frame, lanes: Lanes) -> U64:
+        """Where the local memory of what a function calls begins, for each lane."""
+        numbers = self._threads.numbers(lanes)
+        base = part(frame[FRAME_SLOT], numbers) + np.uint64(function.local_size + _CALL_SIZE)
+        if function.stack_slot is not None:
+            base = base + (part(frame[function.stack_slot], numbers) + np.uint64(15) & ~np.uint64(15))
+        return base
+
     def _call_one(
         self,
         key: Key,
@@ -85,12 +102,7 @@ class Calls:
     ) -> None:
         info = block.info
         if name in services.SERVICES:
-            service = services.SERVICES[name]
-            if len(info.arguments) != service.takes:
-                text = f"{name} is called with {len(info.arguments)} arguments instead of {service.takes}"
-                number = function_number(function, block)
-                self._batch.report.fail(fault.ILLEGAL_INSTRUCTION, text, number, lanes, True)
-            service.act(self._batch, function, block, frame, lanes)
+            self._serve(name, function, block, frame, lanes)
             self._groups.add(following, lanes)
             return
         number = self._kernel.function_number(name)
@@ -100,20 +112,15 @@ class Calls:
         parameters = called.text.prototype.parameters
         for variable, argument in zip(parameters, info.arguments):  # noqa: B905 (more may be given)
             carry(function, frame, argument, called, entered, variable.name, lanes)
-        base = part(frame[FRAME_SLOT], self._threads.numbers(lanes))
-        base = base + np.uint64(function.local_size + _CALL_SIZE)
-        if function.stack_slot is not None:
-            taken = part(frame[function.stack_slot], self._threads.numbers(lanes))
-            base = base + (taken + np.uint64(15) & ~np.uint64(15))
+        base = self._frame_behind(function, frame, lanes)
         top = int(np.maximum.reduce(base) if base.ndim else base) + called.local_size
-        if top > self._batch.device.stack_size:
-            self._batch.report.fail(
-                fault.HARDWARE_STACK_ERROR,
-                "Stack overflow",
+        if top > (most := self._batch.device.stack_size):
+            more, number = (
+                f"a stack has {most} bytes, {-key.depth + 1} calls are open",
                 function_number(function, block),
-                lanes,
-                True,
-                more=f"a stack has {self._batch.device.stack_size} bytes, {-key.depth + 1} calls are open",
+            )
+            self._batch.report.fail(
+                fault.HARDWARE_STACK_ERROR, "Stack overflow", number, lanes, True, more=more
             )
         self._batch.local.reserve(top)
         if called.stack_slot is not None:

@@ -20,6 +20,23 @@ _WIDEST = 1 << 20
 _FRACTION = 52
 
 
+def _converted(
+    take: Callable[[int], bytes], flags: str, digits: int | None, length: str | None, kind: str
+) -> tuple[str, str]:
+    """The next argument, but for strings: its sign, and what follows."""
+    if kind == "c":
+        return "", chr(take(4)[0])
+    if kind == "p":
+        address = struct.unpack("<Q", take(8))[0]
+        return "", f"{address:#x}" if address else "(nil)"
+    if kind in "fFeEgGaA":
+        (real,) = struct.unpack("<d", take(8))
+        return _float(real, flags, digits, kind)
+    value = int.from_bytes(take(8 if length in _EIGHT else 4), "little")
+    bits = {"hh": 8, "h": 16}.get(length or "", 64 if length in _EIGHT else 32)
+    return _integer(value & (1 << bits) - 1, bits, flags, digits, kind)
+
+
 def formatted(
     text: str, take: Callable[[int], bytes], string: Callable[[int, int | None], str]
 ) -> tuple[str, int]:
@@ -44,18 +61,8 @@ def formatted(
         if kind == "s":
             address = struct.unpack("<Q", take(8))[0]
             sign, body = "", string(address, digits) if address else "(null)"[:digits]
-        elif kind == "c":
-            sign, body = "", chr(take(4)[0])
-        elif kind == "p":
-            address = struct.unpack("<Q", take(8))[0]
-            sign, body = "", f"{address:#x}" if address else "(nil)"
-        elif kind in "fFeEgGaA":
-            (real,) = struct.unpack("<d", take(8))
-            sign, body = _float(real, flags, digits, kind)
         else:
-            value = int.from_bytes(take(8 if length in _EIGHT else 4), "little")
-            bits = {"hh": 8, "h": 16}.get(length or "", 64 if length in _EIGHT else 32)
-            sign, body = _integer(value & (1 << bits) - 1, bits, flags, digits, kind)
+            sign, body = _converted(take, flags, digits, length, kind)
         is_number = kind not in "scp" and body[:3].lower() not in ("nan", "inf")
         if kind in "diouxX" and digits is not None:
             is_number = False  # no zeros are put in front of what has as many digits as it was told

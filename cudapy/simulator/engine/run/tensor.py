@@ -75,14 +75,7 @@ class Tensors:
             self._check_swizzle(described, lane, number)
             moved = places.size * size
             if form.source == "global":
-                values = self._outside(described, places.shape, dtype)
-                elements = self._elements(described, places[inside], dtype, lane, number, READ)
-                values[inside], bits = elements.take(), elements.undefined()
-                undefined: Array | None = None
-                if bits is not None and bits.any():
-                    undefined = np.zeros(places.shape, dtype)
-                    undefined[inside] = bits
-                    undefined = undefined.reshape(-1).view(np.uint8)
+                values, undefined = self._loaded(described, places, inside, dtype, lane, number)
                 for target in self._bulk.targets(
                     lane, place, word, ranks, moved, _ALIGN, form.target, number
                 ):
@@ -96,16 +89,30 @@ class Tensors:
             index = self._in_shared(described, start, places.shape, size)
             touched = _bytes_of(index, size)
             self._bulk.seen(touched, lane, number)
-            reduces = bool(form.operation)
-            elements = self._elements(described, places[inside], dtype, lane, number, WRITE, reduces)
+            elements = self._elements(
+                described, places[inside], dtype, lane, number, WRITE, bool(form.operation)
+            )
             shadow = self._shared.shadow
-            undefined = None if shadow is None else shadow.seen().view(dtype)[index][inside]
+            bits = None if shadow is None else shadow.seen().view(dtype)[index][inside]
             whole = 0 if form.operation else size
-            self._bulk.check_defined(undefined, "__shared__", lane, place, number, whole)
+            self._bulk.check_defined(bits, "__shared__", lane, place, number, whole)
             if form.operation:
                 self._bulk.check_defined(elements.undefined(), "__global__", lane, at, number)
-            elements.put(self._shared.view(dtype)[index][inside], form.operation, described.kind, undefined)
+            elements.put(self._shared.view(dtype)[index][inside], form.operation, described.kind, bits)
             self._bulk.grouped(lane, touched)
+
+    def _loaded(
+        self, tensor: TensorMap, places: I64, inside: Bools, dtype: DType, lane: int, number: int
+    ) -> tuple[Array, Array | None]:
+        """The elements at `places`, and their undefined bits as bytes, if there are any."""
+        values = self._outside(tensor, places.shape, dtype)
+        elements = self._elements(tensor, places[inside], dtype, lane, number, READ)
+        values[inside], bits = elements.take(), elements.undefined()
+        if bits is None or not bits.any():
+            return values, None
+        undefined: Array = np.zeros(places.shape, dtype)
+        undefined[inside] = bits
+        return values, undefined.reshape(-1).view(np.uint8)
 
     def check_map(self, tensor: U64, lanes: Lanes, number: int) -> None:
         """prefetch.tensormap: nothing but that the map must be one."""

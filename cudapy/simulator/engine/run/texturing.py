@@ -214,8 +214,7 @@ class Textures:
         inside.
         """
         count = len(self._threads.numbers(lanes))
-        coordinates = coordinates[: _COORDINATES[shape]]
-        wide = [np.broadcast_to(one, (count,)).astype(np.int64) for one in coordinates]
+        wide = [np.broadcast_to(one, (count,)).astype(np.int64) for one in coordinates[: _COORDINATES[shape]]]
         for surface, chosen in self._objects(self._device.surfaces, handle, lanes, number, "surface"):
             if not surface.data.size:
                 continue
@@ -233,10 +232,8 @@ class Textures:
                 text, bad = "Misaligned surface access", chosen_mask(count, chosen, misaligned)
                 self._report.fail(fault.MISALIGNED_ADDRESS, text, number, lanes, bad, size=size)
             if outside == "trap" and not inside.all():
-                what = f"Surface access outside of {width} x {height} x {depth} elements of {itemsize} bytes"
-                self._report.fail(
-                    fault.LAUNCH_FAILED, what, number, lanes, chosen_mask(count, chosen, ~inside)
-                )
+                text, bad = f"Surface access outside of {_size(surface)}", chosen_mask(count, chosen, ~inside)
+                self._report.fail(fault.LAUNCH_FAILED, text, number, lanes, bad)
             if outside == "clamp":
                 x = np.clip(x, 0, width * itemsize - size)
                 y, z = np.clip(y, 0, height - 1), np.clip(z, 0, depth - 1)
@@ -300,6 +297,23 @@ def _linear(texture: Texture, place: F64, seen: sampling.Seen) -> F64:
     return result
 
 
+def _size(surface: Surface) -> str:
+    depth, height, width, itemsize = surface.data.shape
+    return f"{width} x {height} x {depth} elements of {itemsize} bytes"
+
+
+def _depth_of_slopes(texture: Texture, first: Array, slopes: list[F64]) -> F64:
+    """The level whose pixels are as large as the slopes of the coordinates, in x and y of the screen."""
+    half = len(slopes) // 2
+    sizes = (first.shape[2], first.shape[1], first.shape[0]) if texture.is_normalized else (1, 1, 1)
+    x, y = (
+        np.sqrt(sum((slope * size) ** 2 for slope, size in zip(part, sizes, strict=False)))
+        for part in (slopes[:half], slopes[half:])
+    )
+    with np.errstate(all="ignore"):
+        return np.asarray(np.log2(np.maximum(x, y)))
+
+
 def _mipmapped(
     texture: Texture,
     levels: tuple[Array, ...],
@@ -311,19 +325,7 @@ def _mipmapped(
     """tex of a mipmapped texture: by level, by slopes, or the first."""
     count = len(places[0])
     if slopes:
-        half = len(slopes) // 2
-        sizes = (levels[0].shape[2], levels[0].shape[1], levels[0].shape[0])
-        lengths = [
-            np.sqrt(
-                sum(
-                    (slope * (size if texture.is_normalized else 1)) ** 2
-                    for slope, size in zip(part, sizes, strict=False)
-                )
-            )
-            for part in (slopes[:half], slopes[half:])
-        ]
-        with np.errstate(all="ignore"):
-            depth = np.log2(np.maximum(*lengths))
+        depth = _depth_of_slopes(texture, levels[0], slopes)
     wanted = np.zeros(count) if depth is None else np.nan_to_num(np.asarray(depth, np.float64), neginf=-1e9)
     low, high = texture.level_clamp
     wanted = np.clip(wanted + texture.level_bias, low, high)

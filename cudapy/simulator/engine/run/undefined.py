@@ -130,14 +130,19 @@ class UndefinedBytes:
             return
         if self._pending is None:
             words[places] = 0
-            return
-        rows = self._pending.bits[numbers]
-        if memory.startswith("__global__") and size >= _VALUE:
+        else:
+            tells = memory.startswith("__global__") and size >= _VALUE
+            shadow[start] = self._stored(self._pending, numbers, access.number if tells else None)
+
+    def _stored(self, pending: _Rows, numbers: I64, tell: int | None) -> Array:
+        """The bits of what lanes store. tell: the instruction, if values that nobody wrote are reported."""
+        rows = pending.bits[numbers]
+        if tell is not None:
             whole = (rows == UNDEFINED).all(1)
             if whole.any():
-                self._tell(self._pending.loaded[numbers], None, whole, "is stored", access.number, numbers)
+                self._tell(pending.loaded[numbers], None, whole, "is stored", tell, numbers)
                 rows[whole] = 0
-        shadow[start] = rows
+        return rows
 
     def _read(self, rows: U8, a: U64 | np.uint64, access: Access, lanes: Lanes, memory: str) -> None:
         """Undefined bytes are read: by a load, which passes them on, or where they matter at once."""
