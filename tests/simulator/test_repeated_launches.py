@@ -11,7 +11,7 @@ import pytest
 from cudapy.simulator.engine import launch, settings
 from cudapy.simulator.engine.fault import Fault
 from cudapy.simulator.engine.jit import lane_run, layout, processor
-from cudapy.simulator.engine.jit.races import RaceTables
+from cudapy.simulator.engine.jit.race_tables import RaceTables
 from cudapy.simulator.engine.jit.run import Run
 from cudapy.simulator.engine.memory import Memory
 from cudapy.simulator.engine.module import Module
@@ -93,7 +93,7 @@ def test_shapes_and_parameters_change(
             if a == 5:
                 memory.release(out)  # its place is the next one's
     # one batch after the other runs in one memory: for each size of blocks of whole warps, and for others
-    assert len(made) == (1 if "check_races" in checks else 3)
+    assert len(made) == 3
 
 
 COUNTS = """

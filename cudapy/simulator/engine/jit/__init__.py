@@ -10,6 +10,7 @@ data.py       moves and parameters
 accesses.py   loads, stores, their checks       atomics.py    the arithmetic of atomics
 streams.py    those of whole vectors            strides.py    which these probably are
 warp_operations.py  shuffles and votes
+races.py      the check for races               race_tables.py  what it is told
 library.py    routines that all code shares     layout.py     where threads' registers lie
 processor.py  what this machine can do, and memory for code
 """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..checks import COVERAGE
+from ..checks import COVERAGE, RACES
 from . import processor, supported
 from .accesses import CHECKS
 from .block_run import BlockRun
@@ -71,7 +71,8 @@ class MachineRuns:
         look: what is called now and then, with the block at hand, to let others run. Raises Fault.
         """
         memories, batch = 0, self._batch
-        if region.is_whole and region not in batch.launch.by_lanes and self._are_blocks(lanes):
+        is_plain = RACES not in region.checks or (batch.races is not None and batch.races.is_plain)
+        if is_plain and region.is_whole and region not in batch.launch.by_lanes and self._are_blocks(lanes):
             memories = BlockRun.memories(region, batch.threads.per_block // LANES)
         run = self._runs.get((region, memories))
         if run is None:

@@ -15,6 +15,7 @@ from ..run.special import ByBlock, ByThread
 from . import layout
 from .layout import LANES
 from .library import routines
+from .race_tables import RaceTables, blocks_of
 from .run import Copy, Run, table_of
 from .workers import RingWorker, WarpWorker
 
@@ -62,6 +63,8 @@ class BlockRun(Run):
 
     def begin(self, batch: Batch) -> None:
         super().begin(batch)
+        if self._region.sites:
+            self._races = RaceTables(self._region, batch, self._workers[0].ring)
         self._set(layout.WARPS, batch.threads.per_block // LANES)
         if self._takes_shared:
             addresses = batch.shared.addresses_of_blocks()
@@ -87,9 +90,13 @@ class BlockRun(Run):
         if plan is None or not plan.is_lasting or lanes is not None or plan.entry != entry:
             plan = self._plan = self._planned(frame, lanes, entry)
         self._look_at_memory()
+        if self._races is not None:
+            self._races.begin_blocks(blocks_of(lanes, self._batch), self._snapshot)
         for worker in self._workers:
             worker.begin(plan.keeps)
         not_begun = self._go(count // LANES, lanes, look)
+        if self._races is not None:
+            self._races.end_blocks(one.chunk for worker in self._workers for one in worker.stuck)
         if not not_begun and not any(one.stuck for one in self._workers):
             return region.block_at(region.end), True
         places = np.full(count, region.end, np.uint32)
@@ -103,8 +110,7 @@ class BlockRun(Run):
     def _planned(self, frame: Frame, lanes: Lanes, entry: int) -> _Plan:
         """Plan how blocks run, and tell the code."""
         batch, region = self._batch, self._region
-        per_block = batch.threads.per_block
-        blocks = None if lanes is None else lanes[::per_block] // per_block
+        blocks = None if lanes is None else blocks_of(lanes, batch)
         brought, _, _ = region.registers_at(entry)
         of_blocks, of_warps = [], []
         for one in itertools.chain(*self._varying):

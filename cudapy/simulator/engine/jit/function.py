@@ -49,11 +49,10 @@ class MachineCode:
         """Whether next to nothing of the function runs on NumPy from now on."""
         return self._covers_all and (self._is_warm or bool(self._regions))
 
-    @property
-    def _runs_blocks(self) -> bool:
-        """Whether a region of all blocks is left where threads end alone, so that barriers may be in it."""
-        following = {to for one in self._numbers for to in self._blocks[one].successors()}
-        outside = following - {*self._numbers}
+    def _runs_blocks(self, numbers: list[int]) -> bool:
+        """Whether a region of blocks is left where threads end alone, so that barriers may be in it."""
+        following = {to for one in numbers for to in self._blocks[one].successors()}
+        outside = following - {*numbers}
         return self._function.text.is_entry and all(only_ends(self._blocks[one]) for one in outside)
 
     @property
@@ -79,7 +78,7 @@ class MachineCode:
                 numbers = self._numbers
                 if RACES in checks:
                     numbers = [one for one in numbers if self._is_supported(one, checks)]
-                if not (checks <= OF_BLOCKS and self._runs_blocks):
+                if not (checks <= OF_BLOCKS and self._runs_blocks(numbers)):
                     numbers = [one for one in numbers if not self._blocks[one].meets]
                 self._regions[checks] = Region(self._function, self._blocks, numbers, checks)
             except Unsupported:

@@ -11,7 +11,7 @@ from .. import coverage
 from ..ptx.types import TYPES
 from . import layout
 from .layout import LANES, UNSIGNED, address_of
-from .races import RaceTables
+from .race_tables import RaceTables
 from .run import Copy, Run, kind_of, table_of
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class LaneRun(Run):
         super().begin(batch)
         batch.threads.has_arrays = True
         if self._region.sites:
-            self._races = RaceTables(self._region, batch, self._memory.fields, self._memory.bytes)
+            self._races = RaceTables(self._region, batch, self._workers[0].ring)
         if self._takes_shared:
             self._set(layout.SHARED_SIZE, batch.shared.size)
             self._forget(-1)

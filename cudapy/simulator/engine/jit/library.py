@@ -272,6 +272,10 @@ def _rings(out: Assembler) -> None:
     with out.routine("wake", clobbers=(RAX, RCX, RDX, RSI)):
         out.word("cmp", RBX, At(RBX, layout.LEADER))
         out.jump_if("ne", "awake")
+        out.number("cmp", At(RBX, layout.RACE_TIME), 0)
+        out.jump_if("e", "unordered")
+        _look_at_barrier(out)
+        out.label("unordered")
         out.number("cmp", At(RBX, layout.SHARED_UNDEFINED), 0)
         out.jump_if("e", "defined")
         out.call("look_for_undefined")
@@ -285,6 +289,19 @@ def _rings(out: Assembler) -> None:
         out.set(RAX, layout.BETWEEN)
         out.jump("leave")
         out.label("awake")
+        out.number("cmp", At(RBX, layout.RACE_TIME), 0)
+        out.jump_if("e", "untimed")
+        out.word("mov", RDX, At(RBX, layout.CHUNK_ORDERS))
+        out.test(RDX, RDX)
+        out.jump_if("z", "untimed")
+        out.word("mov", RAX, At(RBX, layout.CHUNK))
+        out.shift_word("shl", RAX, races.CHUNK.bit_length() - 1)
+        out.word("add", RAX, RDX)
+        out.word("mov", RDX, At(RBX, layout.LEADER))
+        out.word("mov", RDX, At(RDX, layout.RACE_TIME))
+        out.keep(At(RAX, races.OWN), RDX, 4)
+        out.keep(At(RAX, races.TIME), RDX)
+        out.label("untimed")
         out.put(At(RBX, layout.STATE), layout.RUNNING)
         out.jump_to(At(RBX, layout.AFTER))
 
@@ -314,7 +331,7 @@ def _rings(out: Assembler) -> None:
 
     with out.routine("finish_in_ring", clobbers=(*_ALL, RBX)):
         out.put(At(RBX, layout.STATE), layout.FINISHED)
-        out.load_label(RDX, "skip")
+        out.load_label(RDX, "over")
         out.keep(At(RBX, layout.RESUME), RDX)
         out.word("mov", RCX, At(RBX, layout.LEADER))
         _take_time(out, RCX)
@@ -333,9 +350,39 @@ def _rings(out: Assembler) -> None:
         out.word("mov", RBX, RCX)
         out.jump("next_block")
 
+    with out.routine("over", clobbers=(RAX, RDX, RBX)):  # the detector asks who is not at a barrier
+        out.number("cmp", At(RBX, layout.RACE_TIME), 0)
+        out.jump_if("e", "skip")
+        out.word("cmp", RBX, At(RBX, layout.LEADER))
+        out.jump_if("ne", "skip")
+        out.label("next")
+        out.word("mov", RBX, At(RBX, layout.RING))
+        out.number("cmp", At(RBX, layout.STATE), layout.WAITING, wide=False)
+        out.jump_if("ne", "next")
+        out.jump("pause")
+
     with out.routine("skip", clobbers=(RBX,)):
         out.word("mov", RBX, At(RBX, layout.RING))
         out.jump_to(At(RBX, layout.RESUME))
+
+
+def _look_at_barrier(out: Assembler) -> None:
+    """Count the time of the race detector, if all warps of the block are at one barrier, and nothing else
+    orders threads; else NumPy goes on with the block.
+    """
+    out.word("mov", RDX, At(RBX, layout.BARRIER_AT))
+    out.word("mov", RCX, RBX)
+    out.label("look")
+    out.word("mov", RCX, At(RCX, layout.RING))
+    out.word("cmp", RDX, At(RCX, layout.BARRIER_AT))
+    out.jump_if("ne", "pause")
+    out.number("cmp", At(RCX, layout.STATE), layout.WAITING, wide=False)
+    out.jump_if("ne", "pause")
+    out.word("cmp", RCX, RBX)
+    out.jump_if("ne", "look")
+    out.number("cmp", At(RBX, layout.CHUNK_ORDERS), 0)
+    out.jump_if("e", "pause")
+    out.number("add", At(RBX, layout.RACE_TIME), 1)
 
 
 def _copies(out: Assembler, table: int, count: int, inward: bool) -> None:

@@ -13,8 +13,6 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ..access import ATOMIC, READ, WRITE
 from ..assembler.x86_64 import (
     R8,
@@ -38,18 +36,13 @@ from ..assembler.x86_64 import (
 )
 from ..run.shadow import ROW, STRETCH
 from . import layout
-from .layout import WIDE, address_of
+from .layout import WIDE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..aliases import I64, U8, U64
     from ..instructions.accesses import MemoryAccess
-    from ..memory import Snapshot
-    from ..run.batch import Batch
-    from ..run.shadow import Shadow
     from .lanes import CodeContext
-    from .region import Region
 
 _READ_ONLY = 3
 """A read of what the kernel does not write."""
@@ -57,17 +50,17 @@ ROUTINES = {READ: "race_read", WRITE: "race_write", ATOMIC: "race_atomic", _READ
 _SAVED = (RBP, R12, R13, R14, R15)
 _CHANGED = (RAX, RCX, RDX, RSI, RDI, R8, R9, R10, R11, *YMM[:12])
 
-# Of a shadow, what `_described` lists: 8 bytes each.
+# Of a shadow, what `RaceTables` describes: 8 bytes each.
 _RECORDS = _WRITE, _FIRST, _LAST = 0, 24, 48
 _TOUCHED, _START, _SHIFT, _WRITTEN, _OF_BLOCKS = range(72, 112, 8)
 _SITES, _ROWS = 8, 16
 """Of a record, behind its epochs."""
-SHADOW, _USED = 128, 14
-"""Bytes of the description of a shadow."""
+SHADOW, USED = 128, 14
+"""Bytes of the description of a shadow, and how many numbers it has."""
 # Of a chunk, what `RaceTables` lists: the epoch of its first lane, the time of its block's last barrier, the
 # number of its block's first thread and one, and the threads of a block.
-_OWN, _TIME, _BLOCK, _COUNT = range(0, 32, 8)
-_CHUNK = 32
+OWN, TIME, _BLOCK, _COUNT = range(0, 32, 8)
+CHUNK = 32
 _SHADOW, _LANES, _STEPS, _PLACE, _EPOCH, _SITE, _CHUNK_AT, _OWN_FIRST = R12, R13, R15, RSI, R11, R9, RBP, R14
 _MOST_STEPS = 4
 """Parts of the memory that a store may write in each lane."""
@@ -137,10 +130,10 @@ def write_routines(out: Assembler) -> None:
             for register in _SAVED:
                 out.push(register)
             out.word("mov", RAX, At(RBX, layout.CHUNK))
-            out.shift_word("shl", RAX, _CHUNK.bit_length() - 1)
+            out.shift_word("shl", RAX, CHUNK.bit_length() - 1)
             out.lea(_CHUNK_AT, At(R10, 0, RAX, 1))
             out.word("mov", _SHADOW, RDX)
-            out.word("mov", _OWN_FIRST, At(_CHUNK_AT, _OWN))
+            out.word("mov", _OWN_FIRST, At(_CHUNK_AT, OWN))
             out.word("mov", RCX, At(_SHADOW, _SHIFT))
             out.word("mov", _STEPS, R8)
             out.shift_by_cl("shr", _STEPS)
@@ -198,7 +191,7 @@ def _look_for_writes(out: Assembler) -> None:
     out.set(R10, 1)
     out.number("cmp", At(_SHADOW, _OF_BLOCKS), 0)
     out.jump_if("e", "of all")
-    out.word("mov", R10, At(_CHUNK_AT, _TIME))
+    out.word("mov", R10, At(_CHUNK_AT, TIME))
     out.label("of all")
     out.word("sub", RAX, R10)
     out.keep(At(RBX, _IS_BEFORE), RAX)
@@ -471,7 +464,7 @@ def _require_block(out: Assembler, own: str, otherwise: str) -> None:
     out.word("cmp", R8, At(_CHUNK_AT, _COUNT))
     out.jump_if("ae", otherwise)
     out.word("mov", RAX, RAX, wide=False)
-    out.word("cmp", RAX, At(_CHUNK_AT, _TIME))
+    out.word("cmp", RAX, At(_CHUNK_AT, TIME))
     out.jump_if("ae", otherwise)
 
 
@@ -484,8 +477,8 @@ def _write_parts(out: Assembler, parts: range) -> None:
     all lanes. ANY has its signs set if they are in any.
     """
     with out.routine(_name(parts), takes=(R10, _PLACE, _CHUNK_AT), clobbers=(RAX, *YMM[:12])):
-        out.unary("broadcastq", _OWN_LANES, At(_CHUNK_AT, _OWN))
-        out.unary("broadcastd", _TIMES, At(_CHUNK_AT, _TIME))
+        out.unary("broadcastq", _OWN_LANES, At(_CHUNK_AT, OWN))
+        out.unary("broadcastd", _TIMES, At(_CHUNK_AT, TIME))
         out.word("mov", RAX, At(_CHUNK_AT, _BLOCK))
         for register, distance in ((_BELOW, -1), (_BEYOND, None)):
             if distance is None:
@@ -600,7 +593,7 @@ def _enter_lanes(out: Assembler, record: int, parts: range = _WHOLE) -> None:
     out.keep(At(R10, 8, _CELL, 1), _SITE)
     out.jump(over)
     out.label(alone)
-    out.unary("broadcastq", _OWN_LANES, At(_CHUNK_AT, _OWN))
+    out.unary("broadcastq", _OWN_LANES, At(_CHUNK_AT, OWN))
     out.word("mov", R10, At(_SHADOW, record))
     for part in parts:
         _find_mine(out, part)
@@ -729,62 +722,3 @@ def _old_place(out: Assembler) -> None:
     out.number("sub", R8, 1)
     out.shift_word("shl", R8, layout.LANES.bit_length() - 1)
     out.word("add", R8, RDX)
-
-
-class RaceTables:
-    """What the code of a region is told of a batch's race detector."""
-
-    def __init__(self, region: Region, batch: Batch, fields: I64, memory: U8) -> None:
-        assert batch.races is not None
-        self._region, self._detector, self._fields = region, batch.races, fields
-        self._function = region.function.compiled
-        self._numbers: I64 = np.empty(0, np.int64)
-        self._snapshot: Snapshot | None = None
-        self._known: object = None
-        self._chunks: U64 = np.empty((0, 4), np.uint64)
-        self._shared: U64 = np.zeros(SHADOW // 8, np.uint64)
-        self._allocations: U64 = np.zeros((1, SHADOW // 8), np.uint64)
-        self._strong = np.empty(0, np.uint8)
-        self._shared_start = address_of(batch.shared.data)
-        for offset, number, mode in region.sites:
-            site = self._detector.site(self._function, number, mode) + 1
-            memory[offset : offset + 4].view(np.int32)[0] = site
-
-    def begin(self, numbers: I64, snapshot: Snapshot | None) -> None:
-        """Lanes begin to run; `numbers` are the first ones of their chunks."""
-        self._numbers = numbers
-        self._detector.refine_shared(self._region.least_shared)
-        self._fields[layout.SHARED_SHADOW >> 3] = address_of(self._shared)
-        self.update(snapshot, is_new=True)
-
-    def update(self, snapshot: Snapshot | None, is_new: bool = False) -> None:
-        """Python has made an access meanwhile."""
-        detector = self._detector
-        known = detector.state, snapshot
-        if known == self._known and not is_new:
-            return
-        self._known = known
-        self._chunks = detector.chunks(self._numbers)
-        self._fields[layout.CHUNK_ORDERS >> 3] = address_of(self._chunks) if detector.is_plain else 0
-        self._strong = detector.strong_sites()
-        self._fields[layout.STRONG >> 3] = address_of(self._strong)
-        self._shared[:_USED] = _described(detector.shared_shadow, self._shared_start, True)
-        if snapshot is None:
-            return
-        if snapshot is not self._snapshot:
-            self._snapshot = snapshot
-            self._allocations = np.zeros((len(snapshot.allocations), SHADOW // 8), np.uint64)
-            self._fields[layout.SHADOWS >> 3] = address_of(self._allocations)
-        addresses = np.fromiter(detector.shadows, np.uint64, len(detector.shadows))
-        places = np.searchsorted(snapshot.starts, addresses).tolist()
-        for (address, shadow), place in zip(detector.shadows.items(), places, strict=True):
-            if place < len(snapshot.allocations) and snapshot.allocations[place].address == address:
-                self._allocations[place, :_USED] = _described(shadow, address, False)
-
-
-def _described(shadow: Shadow, start: int, is_of_blocks: bool) -> list[int]:
-    """Where the parts of a shadow lie, of memory that starts at an address. is_of_blocks: no block accesses
-    what another one does.
-    """
-    shift = shadow.granularity.bit_length() - 1
-    return [*shadow.addresses(), start, shift, address_of(shadow.written), is_of_blocks]

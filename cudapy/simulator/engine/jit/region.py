@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..assembler.x86_64 import RAX, RBX, RCX, RDI, RDX, Assembler, At
-from ..checks import BOUNDS, COVERAGE, UNDEFINED
+from ..checks import BOUNDS, COVERAGE, RACES, UNDEFINED
 from ..compile.graph import read_registers, registers_of
 from ..generated import functions
 from ..ptx.types import TYPES, Type
@@ -44,7 +44,7 @@ _DTYPES = {f"{letter}{size}": np.dtype(f"{letter}{size}") for letter in "ui" for
     "f4": np.dtype("f4"),
     "f8": np.dtype("f8"),
 }
-OF_BLOCKS = frozenset({BOUNDS, UNDEFINED})
+OF_BLOCKS = frozenset({BOUNDS, UNDEFINED, RACES})
 """The checks with which whole blocks may run."""
 VECTOR = 32  # bytes of a register of the processor
 

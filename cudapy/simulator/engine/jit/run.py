@@ -14,7 +14,7 @@ from ..checks import BOUNDS, UNDEFINED
 from . import layout
 from .layout import LANES, UNSIGNED, RegionMemory, address_of
 from .library import routines
-from .races import RaceTables
+from .race_tables import RaceTables
 from .workers import Worker, side_by_side, split
 
 if TYPE_CHECKING:
@@ -293,6 +293,8 @@ class Run:
             numbers = lanes[numbers]
         asked = layout.ASKED if self._region.checks > {BOUNDS} else layout.ADDRESS
         a, access = memory.array(asked, 8)[positions], step.access
+        if self._races is not None:
+            self._races.follow(memory.get(layout.BLOCK))
         size = access.dtype.itemsize
         unsigned = np.dtype(UNSIGNED[size])
         items = [memory.array(offset, size) for offset in step.items]

@@ -245,7 +245,7 @@ class RingWorker(Worker):
                     barrier = self._region.place(self._region.block_at(barrier) + 1)
                 bits = np.array([memory.get(layout.ACTIVE)], "<i8").view(np.uint8)[:4]
                 places[np.unpackbits(bits, bitorder="little") != 0] = barrier
-            is_released |= memory is self.memory
+            is_released |= memory is self.memory and state == layout.RUNNING
             self._keep(memory, first + place, places)
         self._take(following)
 

@@ -47,13 +47,8 @@ class BarrierSync:
         self._cluster_barriers: ClusterBarriers | None = None  # once somebody arrives
 
     @cached_property
-    def _have_met(self) -> Bools:
-        """Lanes that were at a barrier of all."""
-        return np.zeros(self._threads.count, bool)
-
-    @cached_property
     def _left_early(self) -> I64:
-        """Of each block such a lane that exited, or -1."""
+        """Of each block a lane that was at a barrier of all and exited, or -1."""
         return np.full(self._threads.block_count, -1)
 
     @property
@@ -70,12 +65,13 @@ class BarrierSync:
         """Lanes have exited: barriers may be complete without them."""
         if self._batch.polls.unproductive:
             self._batch.polls.something_happened()
-        if self._batch.races is not None:
-            numbers = self._threads.numbers(lanes)
-            if self._have_met.any():
-                early = numbers[self._have_met[numbers]]
+        races = self._batch.races
+        if races is not None:
+            if races.have_met is not None:
+                numbers = self._threads.numbers(lanes)
+                early = numbers[races.have_met[numbers]]
                 self._left_early[self._threads.blocks[early]] = early
-            self._batch.races.left(numbers)
+            races.left(lanes)
         if not self._barriers.is_idle:
             self._release()
         if self._cluster_barriers is not None:
@@ -96,7 +92,7 @@ class BarrierSync:
         if simple and lanes is None and self._barriers.is_idle and block.info.action == "sync":
             if self._batch.races is not None:
                 self._batch.races.meet_all(np.arange(self._threads.block_count))
-                self._have_met[:] = True
+                self._batch.races.met(None)
             self._groups.add(following, None)
             return
         numbers = self._threads.numbers(lanes)
@@ -146,13 +142,15 @@ class BarrierSync:
 
     def _release(self) -> None:
         released = self._barriers.release()
-        if self._batch.races is not None:
+        races = self._batch.races
+        if races is not None:
             for one in released:
                 if one.is_for_all:
+                    races.met(one.lanes)
                     self._check_completeness(one)
             for barrier in dict.fromkeys(one.barrier for one in released):
                 lanes = np.concatenate([one.lanes for one in released if one.barrier == barrier])
-                self._batch.races.meet(barrier, lanes)
+                races.meet(barrier, lanes)
         for one in released:
             if one.slot is not None and one.result is not None:
                 self._groups.frame(one.key).merge(one.slot, one.result, one.lanes)
@@ -161,7 +159,6 @@ class BarrierSync:
     def _check_completeness(self, released: Released) -> None:
         """Report a barrier of all threads without some that were at an earlier one, and have exited."""
         lanes, function = released.lanes, released.waiting.function
-        self._have_met[lanes] = True
         missing = self._left_early[self._threads.blocks[lanes]]
         bad = missing >= 0
         if bad.any():

@@ -58,6 +58,8 @@ class RaceDetector:
         self._copies = CopiesInFlight(threads, self._races, self._shared, threads.block_count * stride)
         self._products: dict[int, int] = {}  # clocks of warpgroups: what they have done before a commit
         self._lifetimes = SharedLifetimes(threads, report, order, self._happens, self._shared, stride)
+        self.have_met: Bools | None = None
+        """Lanes that were at a barrier of all threads of their block; None: none was."""
 
     # What a back end needs that enters accesses itself.
 
@@ -107,7 +109,33 @@ class RaceDetector:
         chunks[:, 3] = self._threads.per_block
         return chunks.view(np.uint64)
 
+    @property
+    def time(self) -> int:
+        return self._happens.time
+
+    def warps(self, blocks: I64) -> U64:
+        """As `chunks`, for all warps of whole blocks."""
+        threads, times = self._happens.warps(blocks)
+        chunks = np.empty((*threads.shape, 4), np.int64)
+        chunks[:, :, 0] = (threads + 1 << 32) | self._happens.time
+        chunks[:, :, 1] = np.maximum(times, 1)[:, None]
+        chunks[:, :, 2] = threads[:, :1] + 1
+        chunks[:, :, 3] = self._threads.per_block
+        return chunks.reshape(-1, 4).view(np.uint64)
+
+    def met_meanwhile(self, blocks: I64, times: I64, now: int) -> None:
+        """All threads of blocks met, the last time at `times`, and it is a time now: a back end has counted
+        it, while the order was plain.
+        """
+        self._happens.met_meanwhile(blocks, times, now)
+
     # What orders threads.
+
+    def met(self, lanes: Lanes) -> None:
+        """Lanes were at a barrier of all threads of their blocks."""
+        if self.have_met is None:
+            self.have_met = np.zeros(self._threads.count, bool)
+        self.have_met[slice(None) if lanes is None else lanes] = True
 
     def meet_all(self, blocks: I64) -> None:
         """All threads of blocks met at a barrier."""
@@ -150,9 +178,10 @@ class RaceDetector:
         self._strong.waited(words, odd, lanes)
         self._copies.over(np.unique(2 * words + odd))
 
-    def left(self, lanes: I64) -> None:
+    def left(self, lanes: Lanes) -> None:
         """Lanes have exited."""
-        self._lifetimes.left(lanes)
+        if self._threads.cluster_size > 1:
+            self._lifetimes.left(self._threads.numbers(lanes))
 
     # Accesses.
 

@@ -41,10 +41,9 @@ class SharedLifetimes:
 
     def left(self, lanes: I64) -> None:
         """Lanes have exited: the shared memory of blocks of which no thread is left is gone."""
-        if self._threads.cluster_size > 1:
-            for block in np.unique(self._threads.blocks[lanes]).tolist():
-                if not self._threads.live[block]:
-                    self._gone(block)
+        for block in np.unique(self._threads.blocks[lanes]).tolist():
+            if not self._threads.live[block]:
+                self._gone(block)
 
     def _gone(self, block: int) -> None:
         """Report an access by another block of the cluster that nothing orders before the exit of a thread

@@ -1,0 +1,131 @@
+"""What the code of a region is told of a batch's race detector, for `races`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from . import layout
+from .layout import LANES, address_of
+from .races import SHADOW, USED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ..aliases import I64, U64, Lanes
+    from ..memory import Snapshot
+    from ..run.batch import Batch
+    from ..run.shadow import Shadow
+    from .layout import RegionMemory
+    from .region import Region
+
+
+class RaceTables:
+    """Of any lanes, in chunks, or of the warps of whole blocks, each of which runs in a memory of a ring."""
+
+    def __init__(self, region: Region, batch: Batch, ring: list[RegionMemory]) -> None:
+        assert batch.races is not None
+        self._region, self._detector, self._ring = region, batch.races, ring
+        self._per_block = batch.threads.per_block
+        self._snapshot: Snapshot | None = None
+        self._known: object = None
+        self._numbers: I64 | None = np.empty(0, np.int64)
+        """The first lane of each chunk; None: chunks are the warps of `_blocks`."""
+        self._blocks: I64 = np.empty(0, np.int64)
+        self._began = 0
+        self._chunks: U64 = np.empty((0, 4), np.uint64)
+        self._shared: U64 = np.zeros(SHADOW // 8, np.uint64)
+        self._allocations: U64 = np.zeros((1, SHADOW // 8), np.uint64)
+        self._strong = np.empty(0, np.uint8)
+        self._shared_start = address_of(batch.shared.data)
+        for offset, number, mode in region.sites:
+            site = self._detector.site(region.function.compiled, number, mode) + 1
+            for memory in ring:
+                memory.bytes[offset : offset + 4].view(np.int32)[0] = site
+
+    def begin(self, numbers: I64, snapshot: Snapshot | None) -> None:
+        """Lanes begin to run; `numbers` are the first ones of their chunks."""
+        self._numbers = numbers
+        self._begin(snapshot)
+
+    def begin_blocks(self, blocks: I64, snapshot: Snapshot | None) -> None:
+        """Whole blocks begin to run."""
+        self._numbers, self._blocks, self._began = None, blocks, self._detector.time
+        self._chunks = self._detector.warps(blocks)
+        self._set(layout.RACE_TIME, self._detector.time)
+        self._begin(snapshot)
+
+    def follow(self, block: int) -> None:
+        """Python is to make an access for a block, counted from the first of those that run: tell the
+        detector which barriers there were.
+        """
+        if self._numbers is None:
+            self._tell(np.array([block]))
+
+    def end_blocks(self, chunks: Iterable[int]) -> None:
+        """Whole blocks have run, but for those of chunks, which go on elsewhere."""
+        blocks = np.unique(np.fromiter(chunks, np.int64) // (self._per_block // LANES))
+        have_met = self._blocks[blocks[self._tell(blocks) > self._began]]
+        if len(have_met):
+            self._detector.met((have_met[:, None] * self._per_block + np.arange(self._per_block)).reshape(-1))
+
+    def update(self, snapshot: Snapshot | None, is_new: bool = False) -> None:
+        """Python has made an access meanwhile."""
+        detector = self._detector
+        known = detector.state, snapshot
+        if known == self._known and not is_new:
+            return
+        self._known = known
+        if self._numbers is not None:
+            self._chunks = detector.chunks(self._numbers)
+        else:
+            self._set(layout.RACE_TIME, detector.time)
+        self._set(layout.CHUNK_ORDERS, address_of(self._chunks) if detector.is_plain else 0)
+        self._strong = detector.strong_sites()
+        self._set(layout.STRONG, address_of(self._strong))
+        self._shared[:USED] = _described(detector.shared_shadow, self._shared_start, True)
+        if snapshot is None:
+            return
+        if snapshot is not self._snapshot:
+            self._snapshot = snapshot
+            self._allocations = np.zeros((len(snapshot.allocations), SHADOW // 8), np.uint64)
+            self._set(layout.SHADOWS, address_of(self._allocations))
+        addresses = np.fromiter(detector.shadows, np.uint64, len(detector.shadows))
+        places = np.searchsorted(snapshot.starts, addresses).tolist()
+        for (address, shadow), place in zip(detector.shadows.items(), places, strict=True):
+            if place < len(snapshot.allocations) and snapshot.allocations[place].address == address:
+                self._allocations[place, :USED] = _described(shadow, address, False)
+
+    # Inside.
+
+    def _begin(self, snapshot: Snapshot | None) -> None:
+        self._detector.refine_shared(self._region.least_shared)
+        self._set(layout.SHARED_SHADOW, address_of(self._shared))
+        self.update(snapshot, is_new=True)
+
+    def _set(self, field: int, value: int) -> None:
+        for memory in self._ring:
+            memory.set(field, value)
+
+    def _tell(self, which: I64) -> I64:
+        """Tell the detector about blocks. Returns when each had its last barrier."""
+        times = self._chunks[:: self._per_block // LANES, 1].view(np.int64).take(which)
+        self._detector.met_meanwhile(self._blocks[which], times, self._ring[0].get(layout.RACE_TIME))
+        return times
+
+
+def blocks_of(lanes: Lanes, batch: Batch) -> I64:
+    """The blocks whose threads these are."""
+    if lanes is None:
+        return np.arange(batch.threads.block_count)
+    per_block = batch.threads.per_block
+    return lanes[::per_block] // per_block
+
+
+def _described(shadow: Shadow, start: int, is_of_blocks: bool) -> list[int]:
+    """Where the parts of a shadow lie, of memory that starts at an address. is_of_blocks: no block accesses
+    what another one does.
+    """
+    shift = shadow.granularity.bit_length() - 1
+    return [*shadow.addresses(), start, shift, address_of(shadow.written), is_of_blocks]
