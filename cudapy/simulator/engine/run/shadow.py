@@ -94,13 +94,13 @@ class Record:
         """Stretches of parts that one site has accessed."""
         near = _hull(self._touched)
         rows, site = self._rows[near], self._site[near]
-        opened = np.flatnonzero(rows[:, 0] == OPEN)
+        (opened,) = (rows[:, 0] == OPEN).nonzero()
         own = site[opened] if len(opened) < len(rows) else site.copy()
         return Runs(rows[:, 1].astype(np.int32), opened, own, near.start * ROW)
 
-    def clear(self) -> None:
-        """Have nobody accessed anything."""
-        self._rows[_hull(self._touched)] = 0
+    def clear(self, rows: slice) -> None:
+        """Have nobody accessed anything, of which there is something in these rows alone."""
+        self._rows[rows] = 0
 
     def set(self, places: I64, threads: I64, time: int, site: int) -> None:
         """The last of several accesses to a place stays."""
@@ -116,10 +116,11 @@ class Runs:
 
     def __init__(self, sites: I32, opened: I64, own: I32, first: int = 0) -> None:
         sites[opened] = 0
-        closed, touched = np.flatnonzero(sites), (own != 0).reshape(-1)
-        bounds = [(int(row) * ROW, (int(row) + 1) * ROW) for row in closed[[0, -1]]] if len(closed) else []
-        count = np.count_nonzero(touched)
+        (closed,) = sites.nonzero()
+        bounds = [(int(row) * ROW, (int(row) + 1) * ROW) for row in (*closed[:1], *closed[-1:])]
+        count = np.count_nonzero(own) if len(opened) else 0
         if count:
+            touched = (own != 0).reshape(-1)
             both = int(touched.argmax()), len(touched) - 1 - int(touched[::-1].argmax())
             places = [int(opened[place // ROW]) * ROW + place % ROW for place in both]
             bounds.append((places[0], places[1] + 1))
@@ -131,7 +132,7 @@ class Runs:
         self.is_dense = self.end - self.start == len(closed) * ROW + count
         """Whether there is nothing between them."""
         self._sites, self._opened, self._first = sites, opened, first
-        self._own: Array = own.astype(np.uint8) if own.max(initial=0) < 256 else own
+        self._own: Array = own.astype(np.uint8) if not len(own) or own.max() < 256 else own
         if len(sites) > _MOST_KEPT:
             _ = self.found
             self._sites, self._opened, self._own = sites[:0], opened[:0], own[:0]
@@ -173,8 +174,8 @@ def untouched(size: int) -> U8:
 
 def _hull(touched: U8) -> slice:
     """The rows from the first that was touched to the last."""
-    found = np.flatnonzero(touched)
-    return slice(int(found[0]) * STRETCH, (int(found[-1]) + 1) * STRETCH) if len(found) else slice(0, 0)
+    found = touched.tobytes()
+    return slice(max(found.find(1), 0) * STRETCH, (found.rfind(1) + 1) * STRETCH)
 
 
 class Shadow:
@@ -209,7 +210,7 @@ class Shadow:
         if near.stop - near.start > _MOST_KEPT:
             return
         for record in (self.write, self.first_read, self.last_read):
-            record.clear()
+            record.clear(near)
         self._touched[:] = self.written[0] = 0
         _blank.append(self)
         del _blank[:-_MOST_BLANK]
