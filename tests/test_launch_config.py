@@ -94,8 +94,13 @@ def test_grid_and_block_are_needed(missing) -> None:
 
 @pytest.mark.parametrize(("wrong", "error"), [(-1, ValueError), (2**32, ValueError), (1.5, TypeError)])
 def test_a_wrong_shared_memory_size(wrong, error) -> None:
-    with pytest.raises(error):
+    with pytest.raises(error, match=r"shmem_size = .* is not a size of shared memory in bytes$"):
         LaunchConfig(grid=1, block=1, shmem_size=wrong)
+
+
+def test_the_order_of_a_launch_in_cuda_is_not_that_of_positions() -> None:
+    with pytest.raises(ValueError, match=r"block = 0 must be .*; by position block is third.*: write block="):
+        LaunchConfig(4, 256, 0)
 
 
 ASSIGNED = [

@@ -30,7 +30,10 @@ def suggestion(name: str, names: Collection[str]) -> str:
     """A sentence, behind a space, with the one of `names` that is most like `name`; "" if none is."""
     import difflib  # for messages alone
 
-    near = [_ELSEWHERE[name]] if _ELSEWHERE.get(name) in names else difflib.get_close_matches(name, names, 1)
+    if _ELSEWHERE.get(name) in names:
+        near = [_ELSEWHERE[name]]
+    else:
+        near = difflib.get_close_matches(name, names, 1, 0.7)
     return f" Did you mean {near[0]!r}?" if near else ""
 
 

@@ -83,6 +83,10 @@ MISTAKES: dict[str, tuple[Callable[[Device, Buffer, Any], Any], str]] = {
         lambda device, buffer, stream: Program("", "c++", {"include_paths": "."}),
         r"ProgramOptions has no 'include_paths'\. Did you mean 'include_path'\?",
     ),
+    "an option that is like no other": (
+        lambda device, buffer, stream: ProgramOptions(optimize=3),  # type: ignore[call-arg]
+        r"ProgramOptions has no 'optimize'\.$",
+    ),
     "an option as another library calls it": (
         lambda device, buffer, stream: ProgramOptions(standard="c++17"),  # type: ignore[call-arg]
         r"ProgramOptions has no 'standard'\. Did you mean 'std'\?",

@@ -76,7 +76,7 @@ class LaunchConfig:
         except struct.error:
             is_valid = 0
         if not is_valid:
-            _refuse(grid, block, shmem_size)
+            _refuse(grid, cluster, block, shmem_size)
         if cluster is not None or is_cooperative or cooperative_launch or programmatic_stream_serialization:
             size = _checked("cluster", 1 if cluster is None else cluster)
             blocks = [p * q for p, q in zip(_checked("grid", grid), size, strict=True)]
@@ -218,12 +218,17 @@ def _checked(name: str, extent: Any) -> tuple[int, int, int]:
     return x, y, z
 
 
-def _refuse(grid: Any, block: Any, shmem_size: Any) -> NoReturn:
+def _refuse(grid: Any, cluster: Any, block: Any, shmem_size: Any) -> NoReturn:
     """Raise the error that says which of the numbers is wrong."""
     _checked("grid", grid)
-    _checked("block", block)
-    operator.index(shmem_size)
-    raise ValueError(f"LaunchConfig: shmem_size = {shmem_size} is not a size of shared memory")
+    try:
+        _checked("block", block)
+    except ValueError as error:
+        if cluster is None:
+            raise
+        raise ValueError(f"{error}; by position block is third, behind cluster: write block=") from None
+    kind = ValueError if hasattr(shmem_size, "__index__") else TypeError
+    raise kind(f"LaunchConfig: shmem_size = {shmem_size!r} is not a size of shared memory in bytes")
 
 
 @functools.cache
