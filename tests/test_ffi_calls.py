@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import pytest
 
 from .stub import module, python
-from .stub.build import declared, pattern
+from .stub.build import FILLED, declared, pattern
 from .stub.record import Stub
 from .threads import at_once
 
@@ -187,6 +187,23 @@ def test_a_truth_value_of_fewer_bytes_than_the_last(fresh: ModuleType) -> None:
     found = [fresh.cuPointerGetAttribute(attribute, 1)[1] for attribute in asked]
     assert found == [True, False, 2**64 - 1, False, True, False]
     assert [type(value) for value in found] == [bool, bool, int, bool, bool, bool]
+
+
+@pytest.mark.parametrize("length", [1, 100, 2**31 - 1])
+def test_a_name_is_in_the_memory_that_c_wrote_to(length: int, d: ModuleType, stub: Stub) -> None:
+    """It is one object, and what C does not write to takes no memory. No other bytes have changed."""
+
+    def resident() -> int:
+        return int(Path("/proc/self/statm").read_text().split()[1]) << 12
+
+    other, before = bytes(length), resident()
+    for function in (d.cuDeviceGetName, d.cuDeviceGetName.__declaration__.write()):
+        status, name = function(length, 0)
+        assert (status, len(name), name[:FILLED]) == (OK, length, pattern(0, min(length, FILLED)))
+        assert not any(name[FILLED : FILLED + 100])
+        assert resident() - before < 1 << 27
+        del name
+    assert not any(other[:FILLED])
 
 
 def test_what_one_of_several_outputs_is_when_c_leaves_it(fresh: ModuleType) -> None:

@@ -229,14 +229,13 @@ def _array_output(writer: Writer, parameter: CParameter, cls: Any) -> None:
     if not count.isalnum():  # an expression
         writer.lines.append(f"{name}_count = {count}")
         count = f"{name}_count"
-    storage = writer.put(results.storage(cls))
-    writer.lines.append(f"{name} = ({storage} * {count})() if {count} else None")
+    new = f"_room({count})" if _is_char(cls) else f"({writer.put(results.storage(cls))} * {count})()"
+    writer.lines.append(f"{name} = {new} if {count} else None")
     writer.arguments.append(name)
     in_out = isinstance(counter, CParameter) and counter.stars
     have = f"min({count}_[0], {count})" if in_out else count
-    if cls is ctypes.c_char:
-        part = f"[:{have}]" if in_out else ""
-        writer.results.append(f"{name}.raw{part} if {name} else b''")
+    if _is_char(cls):
+        writer.results.append(f"_bytes({name} or b''){f'[:{have}]' if in_out else ''}")
     else:
         writer.results.append(f"_items({name}, {have}, {writer.put(cls)})")
 

@@ -31,6 +31,8 @@ BENEATH = 3
 """The second number of a status that is a struct of two, after a failure."""
 REMEMBERED = 4096
 """How many bytes of the memory behind a pointer are recorded."""
+FILLED = 1 << 24
+"""How many bytes of an output are written at most."""
 
 _C_TYPES = {
     "?": "_Bool", "c": "char", "b": "signed char", "B": "unsigned char", "h": "short", "H": "unsigned short",
@@ -98,7 +100,7 @@ static void stub_memory(const void *pointer, size_t size)
 static void stub_fill(void *pointer, size_t size, int which)
 {
     if (pointer && size)
-        for (size_t i = 0; i < size + stub_overrun; i++)
+        for (size_t i = 0; i < (size < FILLED ? size : FILLED) + stub_overrun; i++)
             ((unsigned char *)pointer)[i] = ((which + 1) * 16 + i) % 113 + 1;
 }
 #define OWN(pointer, which) \\
@@ -267,7 +269,12 @@ def build(
     chosen = set(functions if only is None else only) - set(without)
     exported = [(symbol, symbol) for symbol in functions if symbol in chosen]
     exported += (names or {}).items()
-    text = [f"#define REMEMBERED {REMEMBERED}", f"#define COPIED {COPIED}", _PREAMBLE]
+    text = [
+        f"#define REMEMBERED {REMEMBERED}",
+        f"#define FILLED {FILLED}",
+        f"#define COPIED {COPIED}",
+        _PREAMBLE,
+    ]
     text += [types] if types else _types(functions.values())
     for symbol, name in exported:
         text += _function(functions[symbol], symbol, name)
