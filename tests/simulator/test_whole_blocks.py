@@ -186,13 +186,27 @@ def test_a_warp_that_runs_for_long(run: Any) -> None:
     assert run(text, "always", 1, 3, 128)[0] == run(text, "never", 1, 3, 128)[0]
 
 
+def test_what_warps_left_when_they_exited(run: Any) -> None:
+    """The memory is still that of their block, until the others have ended."""
+    own = "shl.b32 %s, %t, 2;\nmov.u32 %u, tile;\nadd.u32 %s, %s, %u;\nst.shared.u32 [%s], %v;\n"
+    leave = "setp.ge.u32 %p, %t, 64;\n@%p bra end;\nmov.b32 %left, 7;\n"
+    loop = f"again:\nbar.sync 0;\nld.shared.u32 %w, [%s+256];\nmad.lo.u32 %v, %v, 3, %w;\n{AGAIN}end:\n"
+    text = kernel(ADDRESS + own + leave + loop + STORE, OWN)
+    expected, _ = run(text, "never", 1, 5, 128)
+    for checks in CHECKS:
+        assert run(text, "always", 1, 5, 128, checks)[0] == expected
+
+
+@pytest.mark.parametrize("size", [4096, 256])
 @pytest.mark.parametrize("hole", [1000, 0, 37, 165])
-def test_undefined_bytes_of_a_block(hole: int, run: Any) -> None:
-    """NumPy goes on with it where it reads them, and reports what it would have."""
+def test_undefined_bytes_of_a_block(hole: int, size: int, run: Any) -> None:
+    """NumPy goes on with it where it reads them, and reports what it would have. size: of the array of which
+    threads write 256 bytes.
+    """
     store = f"setp.eq.u32 %p, %i, {hole};\n@!%p st.shared.u32"
     exchange = EXCHANGE.replace("st.shared.u32", store) + "setp.gt.u32 %p, %v, 50;\n@%p add.u32 %v, %v, 1;\n"
     body = f"mov.b32 %left, 3;\nagain:\n{exchange}{AGAIN}"
-    text = kernel(ADDRESS + body + STORE, OWN)
+    text = kernel(ADDRESS + body + STORE, OWN.replace("4096", str(size)))
     found, counters = run(text, "always", 1, 3, 64, CHECKS[1])
     assert found == run(text, "never", 1, 3, 64, CHECKS[1])[0]
     assert (found[0] == "uninitialized") == (hole < 1000)
