@@ -195,7 +195,7 @@ def path_of(gcc: str, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str
 
     @functools.cache
     def path(api: str) -> Path:
-        if api == "nvml" and os.path.exists("/dev/nvidiactl"):
+        if api == "nvml" and Path("/dev/nvidiactl").exists():
             pytest.skip("a mistake here would change this machine's GPU: NVML's setters are among the tests")
         return build(source(api), folder / f"lib_{api}_stub.so")
 

@@ -68,9 +68,9 @@ def no_files() -> str:
     """Why it cannot read and write files here; "" if it can."""
     if missing():
         return missing()
-    if folder() is None and not os.path.isdir("/run/udev/data"):
+    if folder() is None and not Path("/run/udev/data").is_dir():
         return "libcufile before 1.17 takes files of disks alone, of which it learns from udev"
-    if not os.path.exists("/proc/modules") and shutil.which("gcc") is None:
+    if not Path("/proc/modules").exists() and shutil.which("gcc") is None:
         return "libcufile needs /proc/modules, and there is no gcc to make a stand-in"
     return ""
 
@@ -81,7 +81,7 @@ def environment(scratch: Path, **settings: Any) -> dict[str, str]:
     logging = {"dir": str(scratch), "level": "ERROR"}
     configuration.write_text(json.dumps({"logging": logging, "properties": settings}))
     environ = {**os.environ, "CUFILE_ENV_PATH_JSON": str(configuration)}
-    if not os.path.exists("/proc/modules"):
+    if not Path("/proc/modules").exists():
         library = scratch / "no_modules.so"
         library.with_suffix(".c").write_text(NO_MODULES)
         command = ["gcc", "-shared", "-fPIC", "-o", str(library), str(library.with_suffix(".c")), "-ldl"]

@@ -80,7 +80,7 @@ def test_every_single_bit(folder: Folder) -> None:
 
 def test_an_entry_under_another_name(folder: Folder) -> None:
     folder.put(b"a", b"of a")
-    os.replace(entry(folder, b"a"), entry(folder, b"b"))
+    Path(entry(folder, b"a")).replace(entry(folder, b"b"))
     assert folder.get(b"b") is None and folder.get(b"a") is None
 
 
@@ -92,8 +92,8 @@ def test_only_this_user_may_write(tmp_path: Path) -> None:
         folder.put(b"a", b"data")
     finally:
         os.umask(before)
-    assert stat.S_IMODE(os.stat(folder.path).st_mode) == 0o700
-    assert stat.S_IMODE(os.stat(os.path.dirname(folder.path)).st_mode) == 0o700, "its parents, too"
+    assert stat.S_IMODE(Path(folder.path).stat().st_mode) == 0o700
+    assert stat.S_IMODE(Path(folder.path).parent.stat().st_mode) == 0o700, "its parents, too"
     assert stat.S_IMODE(entry(folder, b"a").stat().st_mode) == 0o600
 
 

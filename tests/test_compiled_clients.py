@@ -17,7 +17,7 @@ EXITS = int(os.environ.get("COMPILED_EXITS", "8"))
 pytestmark = [
     pytest.mark.thorough,
     pytest.mark.skipif(
-        os.path.exists("/dev/nvidiactl"),
+        Path("/dev/nvidiactl").exists(),
         reason="this machine has a driver, which packages may open by another name than libcuda.so.1",
     ),
 ]

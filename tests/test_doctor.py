@@ -655,7 +655,7 @@ def driver(gcc: str, tmp_path: Path):
 
 def only_made_up() -> None:
     """Skip where a driver under WSL comes before what LD_LIBRARY_PATH has."""
-    if os.path.exists("/usr/lib/wsl/lib/libcuda.so.1"):
+    if Path("/usr/lib/wsl/lib/libcuda.so.1").exists():
         pytest.skip("WSL")
 
 

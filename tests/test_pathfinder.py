@@ -1022,6 +1022,6 @@ def test_unknown_names_and_majors(function: Callable[..., object]) -> None:
 def test_the_environment_is_left_alone(tree: Tree, no_system: list[str], build: Build, here: Here) -> None:
     build(tree.site / "nvidia/cu13/lib/libnvrtc.so.13")
     here(tree.host())
-    before = (dict(os.environ), list(sys.path), os.getcwd())
+    before = (dict(os.environ), list(sys.path), Path.cwd())
     pathfinder.load("nvrtc")
-    assert (dict(os.environ), list(sys.path), os.getcwd()) == before
+    assert (dict(os.environ), list(sys.path), Path.cwd()) == before

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -140,10 +141,8 @@ def test_an_entry_is_what_was_packed_or_none(data: bytes, length: int) -> None:
 def test_a_damaged_file_is_no_entry(tmp_path_factory: Any, damage: Damage, end: int, cut: bool) -> None:
     folder = Folder(str(tmp_path_factory.mktemp("cache") / "programs"), 1 << 20)
     folder.put(b"key", compile_cache.pack(BUILT))
-    path = os.path.join(folder.path, name_of(b"key"))
-    with open(path, "rb") as file:
-        whole = file.read()
+    path = Path(folder.path) / name_of(b"key")
+    whole = path.read_bytes()
     changed = damaged(whole, damage)[: end if cut else None]
-    with open(path, "wb") as file:
-        file.write(changed)
+    path.write_bytes(changed)
     assert folder.get(b"key") == (compile_cache.pack(BUILT) if changed == whole else None)

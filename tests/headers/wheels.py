@@ -114,7 +114,7 @@ def fetch_wheel(wanted: str) -> list[Path]:
             unpacked = Path(scratch) / "unpacked"
             unpack(_download(wanted, Path(scratch)), unpacked)
             try:
-                os.replace(unpacked, folder)
+                Path(unpacked).replace(folder)
             except OSError:
                 if not folder.is_dir():  # else another process was faster
                     raise

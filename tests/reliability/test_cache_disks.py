@@ -111,8 +111,9 @@ def shared() -> Iterator[Path]:
     if os.geteuid():
         pytest.skip("a second user takes root to arrange")
     with tempfile.TemporaryDirectory() as folder:
-        os.chmod(folder, 0o1777)
-        yield Path(folder)
+        path = Path(folder)
+        path.chmod(0o1777)
+        yield path
 
 
 def by_nobody(code: str, place: Path) -> Any:
@@ -152,14 +153,14 @@ def test_a_folder_of_another_user(shared: Path) -> None:
 
     mine = Folder(str(shared / "cache"))
     mine.put(b"key", b"mine")
-    os.chmod(mine.path, 0o755)
+    Path(mine.path).chmod(0o755)
     said = by_nobody(REFUSED, shared)
     assert len(said) == 4
     assert all(f"belongs to user 0, not to this one ({NOBODY})" in text for text in said)
     assert mine.get(b"key") == b"mine"
 
-    os.makedirs(shared / "theirs", 0o777)
-    os.chmod(shared / "theirs", 0o777)
+    (shared / "theirs").mkdir(0o777)
+    (shared / "theirs").chmod(0o777)
     (name,) = by_nobody(PLANT, shared / "theirs")
     theirs = shared / "theirs" / "cache"
     for place, why in ((theirs, f"belongs to user {NOBODY}"), (shared / "theirs" / "link", "symbolic link")):

@@ -7,6 +7,7 @@ import os
 import sys
 import traceback
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -56,7 +57,7 @@ def test_devices_are_reset_in_the_middle_of_a_scenario(
         buffer.fill(1, stream=stream)  # what is new is there
         event.sync()
         stream.sync()
-        descriptors = descriptors or len(os.listdir("/proc/self/fd")) if os.path.exists("/proc") else 0
+        descriptors = descriptors or len(os.listdir("/proc/self/fd")) if Path("/proc").exists() else 0
     assert reports == []
     if descriptors:
         assert len(os.listdir("/proc/self/fd")) <= descriptors + 2, "files are closed"

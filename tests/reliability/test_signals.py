@@ -170,7 +170,7 @@ def test_a_node_that_cannot_be_destroyed_keeps_what_it_uses(w: World) -> None:
 
 def open_files() -> int:
     """How many file descriptors the process has, where that can be seen."""
-    return len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
+    return len(os.listdir("/proc/self/fd")) if Path("/proc/self/fd").is_dir() else 0
 
 
 COLLECTED = """

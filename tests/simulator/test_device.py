@@ -477,7 +477,7 @@ print(driver.cuMemAlloc(64))
         )
         assert "\n    in k, sub/k.cu:1, PTX line" in run(program).stdout
         elsewhere = program.replace("memory =", f"import os; os.chdir({str(tmp_path)!r}); memory =")
-        assert f"\n    in k, {os.getcwd()}/sub/k.cu:1, PTX line" in run(elsewhere).stdout
+        assert f"\n    in k, {Path.cwd()}/sub/k.cu:1, PTX line" in run(elsewhere).stdout
 
     def test_a_report_without_lines_says_how_to_have_them(self) -> None:
         hint = "    compile with lineinfo=True to see the line of the source\n"

@@ -30,12 +30,12 @@ def run(folder: Path, **variables: str) -> list[object]:
 def test_a_library_is_there_until_the_process_ends(tmp_path: Path) -> None:
     folder, names, status, seen = run(tmp_path, TRITON_LIBCUDA_PATH="")
     assert (names, status, seen) == (["libcuda.so", "libcuda.so.1"], 0, "")
-    assert not os.path.exists(str(folder))
+    assert not Path(folder).exists()
 
 
 def test_what_the_user_has_chosen_stays(tmp_path: Path) -> None:
     chosen = tmp_path / "chosen"
     chosen.mkdir()
-    os.symlink("/nowhere", chosen / "libcuda.so.1")
+    (chosen / "libcuda.so.1").symlink_to("/nowhere")
     folder, names, status, _ = run(tmp_path, TRITON_LIBCUDA_PATH=str(chosen))
     assert (folder, names, status) == (str(chosen), ["libcuda.so.1"], 0)
