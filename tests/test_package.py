@@ -95,6 +95,7 @@ def test_the_wheel_has_the_package_and_nothing_else(made: tuple[Path, Path]) -> 
         names = set(archive.namelist())
     here = {path.relative_to(ROOT).as_posix() for path in (ROOT / "cudapy").rglob("*") if path.is_file()}
     expected = {name for name in here if "__pycache__" not in name and not name.endswith(".md")}
+    expected -= {"cudapy/simulator/engine/assembler/neon.py"}  # until it has run on hardware
     assert {name for name in names if not re.match(r"cudapy-[\d.]+\.dist-info/", name)} == expected
     assert made[0].name == f"cudapy-{cudapy.__version__}-py3-none-any.whl"
 

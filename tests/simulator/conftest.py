@@ -10,6 +10,7 @@ import pytest
 from cudapy.simulator.engine import settings
 
 from .machine import Machine
+from .machine_emulator import EMULATED, emulate
 
 
 @pytest.fixture
@@ -19,3 +20,11 @@ def machine(nvrtc: ModuleType) -> Iterator[Machine]:
     settings.current = settings.Settings(check_races=True, check_uninitialized=True)
     yield Machine()
     settings.current = before
+
+
+if EMULATED:
+
+    @pytest.fixture(autouse=True)
+    def _emulated(monkeypatch: pytest.MonkeyPatch) -> None:
+        """Machine code is for AArch64, and runs in an emulator."""
+        emulate(monkeypatch)

@@ -24,7 +24,7 @@ def main(arguments: list[str] | None = None) -> str | None:
     )
     asked = parser.parse_args(arguments)
     if asked.machine_code and not is_supported():
-        return "there is machine code for x86-64 with AVX2, FMA and BMI1 alone"
+        return "there is machine code for x86-64 with AVX2, FMA and BMI1, and for AArch64 if it is asked for"
     try:
         functions = Module(asked.file.read_text(), Device().memory).functions
     except (OSError, UnicodeDecodeError, PTXError) as error:

@@ -11,7 +11,7 @@ from . import back_ends
 from .address_spaces import FUNCTIONS
 from .compile.function import CompiledFunction, FunctionCompiler
 from .compile.inline import inlined
-from .jit.back_end import AVX2
+from .jit.back_end import Native
 from .kernel import Kernel
 from .ptx.declarations import LARGEST
 from .ptx.parser import parse
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Function", "Module", "PTXError"]
 
-back_ends.register(AVX2())
+back_ends.register(Native())
 
 _addresses = itertools.count(FUNCTIONS + 64, 64)
 _MOST_THREADS = 1024

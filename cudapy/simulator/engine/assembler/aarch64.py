@@ -14,7 +14,8 @@ X = tuple(Register(number, f"x{number}") for number in range(31))
 SP = Register(31, "sp")
 ZERO = Register(31, "zr")
 FRAME, LINK = X[29], X[30]
-_CONDITIONS = {"eq": 0, "ne": 1, "hs": 2, "lo": 3}
+_NAMES = "eq ne hs lo mi pl vs vc hi ls ge lt gt le"
+_CONDITIONS = {name: number for number, name in enumerate(_NAMES.split())}
 
 
 class Assembler(Code):

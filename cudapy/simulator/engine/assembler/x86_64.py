@@ -6,7 +6,7 @@ Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2.
 from __future__ import annotations
 
 import struct
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from .code import Code, Register, Symbol
 
@@ -66,7 +66,6 @@ _VECTOR = {
     "pmuludq": _packed(0xF4),
     "pmuldq": _Vector(1, 2, 0x28),
     "pand": _packed(0xDB),
-    "pandn": _packed(0xDF),
     "por": _packed(0xEB),
     "pxor": _packed(0xEF),
     "pcmpeqd": _packed(0x76),
@@ -127,7 +126,7 @@ _STORES = {"movups": _Vector(0, 1, 0x11), "extracti128": _Vector(1, 3, 0x39)}
 _WORD = {"add": 0x03, "or": 0x0B, "and": 0x23, "sub": 0x2B, "xor": 0x33, "cmp": 0x3B, "mov": 0x8B}
 """target, register or memory"""
 _NUMBER = {"add": 0, "or": 1, "and": 4, "sub": 5, "xor": 6, "cmp": 7}
-_SHIFT = {"rol": 0, "ror": 1, "shl": 4, "shr": 5, "sar": 7}
+_SHIFT = {"shl": 4, "shr": 5}
 _SAME = ("pxor", "pcmpeqd", "pcmpeqq")
 """Of two times the same register they make a constant."""
 _TO_GENERAL = ("movmskps", "movmskpd")
@@ -145,6 +144,16 @@ class Assembler(Code):
     """Code for x86-64. All operands are in Intel's order: the target first."""
 
     kept = (RBX.name, RSP.name)
+    VECTORS = len(YMM)
+    """How many vector registers there are for code."""
+    CONTROL: ClassVar = {mode: 0x1F80 | number << 13 for number, mode in enumerate(("rn", "rm", "rp", "rz"))}
+    """What `load_control` takes for each way to round, as PTX calls it: MXCSR, without exceptions."""
+    IN_ORDER = True
+    """Whether all processors see stores in their order."""
+    REACH = 1 << 31
+    """How far jumps go."""
+    DISASSEMBLER = "X86", "64"
+    """What capstone calls it."""
 
     # Vectors of 256 bits.
 
@@ -159,16 +168,13 @@ class Assembler(Code):
         if number is not None:
             self.code.append(number & 0xFF)
 
-    def unary(
-        self, name: str, target: int, source: Operand, number: int | None = None, narrow: bool = False
-    ) -> None:
-        """narrow: of 128 bits."""
+    def unary(self, name: str, target: int, source: Operand, number: int | None = None) -> None:
         if self.in_routine:
             if name == "ptest":
                 self.note((), (YMM[target], *_read(source, YMM)))
             else:
                 self.note(((GENERAL if name in _TO_GENERAL else YMM)[target],), _read(source, YMM))
-        self._vex(_UNARY[name], target, 0, source, 0 if narrow else 1)
+        self._vex(_UNARY[name], target, 0, source)
         if number is not None:
             self.code.append(number & 0xFF)
 
@@ -178,12 +184,10 @@ class Assembler(Code):
         self._vex(form, form.extension, target, source)
         self.code.append(number)
 
-    def store(
-        self, name: str, target: Operand, source: int, number: int | None = None, narrow: bool = False
-    ) -> None:
+    def store(self, name: str, target: Operand, source: int, number: int | None = None) -> None:
         if self.in_routine:
             self.note(_written(target, YMM), (YMM[source], *_in_address(target)))
-        self._vex(_STORES[name], source, 0, target, 0 if narrow else 1)
+        self._vex(_STORES[name], source, 0, target)
         if number is not None:
             self.code.append(number)
 
@@ -198,11 +202,15 @@ class Assembler(Code):
         self._vex(_Vector(1, 1, 0x6E, int(wide)), target, 0, source, 0)
 
     def load_control(self, source: At) -> None:
-        """ldmxcsr: how vectors round."""
+        """How vectors round, from now on."""
         self._plain(b"\x0f\xae", 2, source, False)
 
-    def zeroupper(self) -> None:
-        self.code += b"\xc5\xf8\x77"
+    def begin_function(self) -> None:
+        """Code that C calls begins: with its argument in rdi."""
+
+    def end_function(self) -> None:
+        """It is to return."""
+        self.code += b"\xc5\xf8\x77"  # vzeroupper
 
     def _vex(self, form: _Vector, register: int, second: int, operand: Operand, length: int = 1) -> None:
         index, base = _extensions(operand)

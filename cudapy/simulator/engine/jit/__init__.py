@@ -1,4 +1,4 @@
-"""Machine code for parts of functions, on processors with AVX2 and FMA.
+"""Machine code for parts of functions, on x86-64 with AVX2 and FMA, and on AArch64.
 
 back_end.py   machine code as a back end        function.py   that of a function, made once it is warm
 supported.py  which instructions have some

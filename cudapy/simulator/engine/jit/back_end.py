@@ -24,13 +24,14 @@ if TYPE_CHECKING:
     from .run import Run
 
 
-class AVX2:
-    """Machine code for x86-64 with AVX2, FMA and BMI1."""
+class Native:
+    """Machine code for x86-64 with AVX2, FMA and BMI1, or for AArch64 with NEON and LSE."""
 
-    name = "avx2"
+    def __init__(self) -> None:
+        self.name = "neon" if processor.is_aarch64() else "avx2"
 
     def is_available(self) -> bool:
-        """Whether the processor has these, and memory may be executable."""
+        """Whether the processor has these, memory may be executable, and the code is trusted."""
         return processor.is_supported()
 
     @property

@@ -56,7 +56,9 @@ def whole_parameter_address(a: Term) -> Term:
 
 @primitive("batch.fence")
 def fence(scope: str, lanes: Lanes) -> None:
-    """Memory is always as if there were one."""
+    """Memory is as if there were one, if the processor's stores are seen in their order."""
+    if not lanes.context.out.IN_ORDER:
+        raise Unsupported
     lanes.require_unchecked(RACES)
 
 

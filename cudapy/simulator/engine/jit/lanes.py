@@ -27,9 +27,6 @@ NAN = 0x7FFFFFFF
 """The bits of the hardware's NaN of binary32; of any number without its sign."""
 NAN16, INFINITY16, ONE16 = 0x7FFF, 0x7C00, 0x3C00
 """The NaN of binary16, and the bits of its infinity and of 1."""
-_MXCSR = 0x1F80
-"""The register that says how vectors round, as the system sets it: to nearest, and no exceptions."""
-_ROUNDING = {"rn": 0, "rm": 1, "rp": 2, "rz": 3}
 SIGN32, SIGN64 = 1 << 31, 1 << 63
 
 
@@ -230,8 +227,8 @@ class Lanes(Operands[Value]):
     def rounding(self, mode: str | None) -> Iterator[None]:
         """Arithmetic that is added meanwhile rounds as PTX says: rn, rz, rm, rp."""
         if (mode or "rn") != "rn":
-            masks = (_MXCSR | _ROUNDING[mode or "rn"] << 13, _MXCSR)
-            one, usual = (self.context.constant(mask, 4) for mask in masks)
+            controls = self.context.out.CONTROL
+            one, usual = (self.context.constant(controls[each], 4) for each in (mode or "rn", "rn"))
             self.code.control = one, usual
         try:
             yield

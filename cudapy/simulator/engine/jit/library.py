@@ -29,7 +29,7 @@ from ..assembler.x86_64 import (
 )
 from . import layout, races
 from .layout import WIDE
-from .processor import place_code
+from .processor import assembler, place_code
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,10 +74,11 @@ class Routines(NamedTuple):
 @functools.cache
 def routines() -> Routines:
     """Where they are."""
-    out = Assembler()
+    out = assembler()
     names = ["leave", "schedule", "go_on", "diverge", "exit", "finish_chunk", "barrier", "give_up", "settle"]
     names += ["check_global", "check_shared", "check_local", "check_generic"]
     with out.routine("enter", takes=(RDI,)):
+        out.begin_function()
         out.push(RBX)
         out.saves((RBX,))
         out.word("mov", RBX, RDI)
@@ -153,9 +154,9 @@ def _chunks(out: Assembler) -> None:
     with out.routine("leave", takes=(RAX,), clobbers=(RDX,)):
         out.word("mov", RDX, At(RBX, layout.LEADER))
         out.keep(At(RDX, layout.CURRENT), RBX)
-        out.zeroupper()
         out.saves((RBX,))
         out.pop(RBX)
+        out.end_function()
         out.ret()
 
     with out.routine("begin_chunk", clobbers=_ALL):

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .function import MachineCode
+from .processor import assembler
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -69,7 +70,8 @@ def _disassembler() -> Disassemble:
         capstone: Any = import_module("capstone")
     except ImportError:
         return _bytes
-    machine = capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
+    kind, mode = assembler().DISASSEMBLER
+    machine = capstone.Cs(getattr(capstone, f"CS_ARCH_{kind}"), getattr(capstone, f"CS_MODE_{mode}"))
 
     def disassemble(code: bytes, address: int) -> Iterator[tuple[int, bytes, str]]:
         for one in machine.disasm(code, address):

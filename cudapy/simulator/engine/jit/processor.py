@@ -11,12 +11,23 @@ import mmap
 import os
 import platform
 import sys
+from typing import cast
+
+import numpy as np
 
 from ..assembler.x86_64 import R8, RAX, RBX, RCX, RDI, RDX, RSI, Assembler, At
+from ..settings import MACHINE_CODE
+
+try:
+    from ..assembler import neon
+except ImportError:  # wheels are without it until it has run on hardware
+    neon = None  # type: ignore[assignment]
 
 _BLOCK = 1 << 20
 _FMA, _SAVES, _AVX = 1 << 12, 1 << 27, 1 << 28  # of leaf 1, ecx
 _BMI1, _AVX2 = 1 << 3, 1 << 5  # of leaf 7, ebx
+
+_HWCAP, _ATOMICS = 16, 1 << 8  # AT_HWCAP of getauxval, HWCAP_ATOMICS: LSE
 
 _blocks: list[tuple[mmap.mmap, int, int]] = []
 """Memory that code lies in, its address, and how much is in use; never given back."""
@@ -45,10 +56,30 @@ def _questions() -> Assembler:
     return out
 
 
+def is_aarch64() -> bool:
+    """Whether code is for AArch64, not for x86-64."""
+    return platform.machine().lower() in ("aarch64", "arm64")
+
+
+def assembler() -> Assembler:
+    """What writes code for this processor."""
+    return cast("Assembler", neon.Assembler()) if is_aarch64() else Assembler()
+
+
 @functools.cache
 def is_supported() -> bool:
-    """Whether this is x86-64 with AVX2, FMA and BMI1, where memory with code in it can be had."""
-    if platform.machine().lower() not in ("x86_64", "amd64") or os.name != "posix" or sys.maxsize < 1 << 32:
+    """Whether this is x86-64 with AVX2, FMA and BMI1, where memory with code in it can be had; or AArch64 on
+    Linux with LSE, where the environment asks for machine code: it has run in an emulator alone.
+    """
+    if os.name != "posix" or sys.maxsize < 1 << 32:
+        return False
+    if is_aarch64():
+        if neon is None or not os.environ.get(MACHINE_CODE) or sys.platform != "linux":
+            return False
+        capabilities = ctypes.CDLL(None).getauxval
+        capabilities.argtypes, capabilities.restype = (ctypes.c_ulong,), ctypes.c_ulong
+        return bool(capabilities(_HWCAP) & _ATOMICS)
+    if platform.machine().lower() not in ("x86_64", "amd64"):
         return False
     try:
         out = _questions()
@@ -70,6 +101,8 @@ def is_supported() -> bool:
 
 def place_code(code: bytes) -> int:
     """Copy code to memory that it can run in. Returns its address. Raises OSError if the system refuses."""
+    if is_aarch64():
+        return _map_file(code)
     size = -(-len(code) // 64) * 64
     if not _blocks or _blocks[-1][2] + size > len(_blocks[-1][0]):
         length = max(_BLOCK, size)
@@ -81,3 +114,16 @@ def place_code(code: bytes) -> int:
     memory[used : used + len(code)] = code
     _blocks[-1] = memory, address, used + size
     return address + used
+
+
+def _map_file(code: bytes) -> int:
+    """As a shared library's: so the system has the processor's caches see it."""
+    file = os.memfd_create("cudapy")
+    try:
+        os.write(file, code)
+        memory = mmap.mmap(file, len(code), mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC)
+    finally:
+        os.close(file)
+    address = np.frombuffer(memory, np.uint8).__array_interface__["data"][0]
+    _blocks.append((memory, address, len(code)))
+    return address

@@ -26,7 +26,7 @@ from .lanes import Lanes, Unsupported, Value
 from .layout import NARROW, WIDE
 from .library import routine
 from .lowering import lower
-from .processor import place_code
+from .processor import assembler, place_code
 from .streams import Stream, may_stream
 from .strides import Strides
 from .workers import Pace
@@ -150,7 +150,7 @@ class Region:
         self._written: dict[int, set[str]] = {}
         self.parts: list[Part] = []
         """What its code is made of."""
-        out = Assembler()
+        out = assembler()
         for number in numbers:
             _Writer(self, out, blocks[number]).write()
         for which, one in enumerate(self.left_to_python):
@@ -163,6 +163,8 @@ class Region:
             out.set(RAX, layout.LEFT | place)
             out.jump_to(routine(layout.EXIT))
             self.parts.append(Part(None, (), (), begin, len(out)))
+        if len(out) > out.REACH:
+            raise Unsupported
         self.code = out.finish()
         start = place_code(self.code)
         names = [f"block {number}" for number in numbers]

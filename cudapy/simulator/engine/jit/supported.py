@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..assembler.x86_64 import Assembler
 from ..checks import BOUNDS
 from ..ptx.syntax import (
     Address,
@@ -20,6 +19,7 @@ from ..ptx.syntax import (
 )
 from .lanes import Lanes, Unsupported
 from .lowering import lower
+from .processor import assembler
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
@@ -120,7 +120,7 @@ class _Anywhere:
     stream: Stream | None = None
 
     def __init__(self, function: FunctionCompiler, checks: frozenset[str]) -> None:
-        self.function, self.checks, self.out = function, checks, Assembler()
+        self.function, self.checks, self.out = function, checks, assembler()
 
     def location(self, name: str) -> int:
         return 0

@@ -15,15 +15,16 @@ from . import layout
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-AVAILABLE = 14
-FIRST_SPARE, SECOND_SPARE = 14, 15
-"""For steps that need registers for themselves."""
 _LATE = ("nan64", "settled")
 """Steps that take their operands after they have begun to make their result."""
 _POINTERS = (RSI, RDI, R8, R9, R10, R11)
 """Registers for the first pointers of `beside` and its like; others are loaded for each use."""
 _ROUNDED = ("vector", "unary", "narrow", "fused")
 """Forms of steps whose results may depend on how the processor rounds."""
+
+
+_SPARE = 2
+"""The last registers, for steps that need some for themselves."""
 
 
 class Step(NamedTuple):
@@ -197,7 +198,7 @@ class _Allocation:
                     self._uses.setdefault(operand, []).append(place)
         self._sources = {step.result: step for step in self._steps if step.form == "source"}
         self._where: dict[int, int] = {}
-        self._free = list(range(AVAILABLE))[::-1]
+        self._free: list[int] = []
         self._spilled: dict[int, int] = {}
         self._spill_slots: list[int] = []  # those that are free again
         self._spill_count = 0
@@ -205,6 +206,7 @@ class _Allocation:
         self._pointers = dict(zip(pointers, _POINTERS, strict=False))
 
     def emit(self, out: Assembler) -> None:
+        self._free = list(range(out.VECTORS - _SPARE))[::-1]
         start = out.new_label()
         out.set(RCX, 0)
         out.label(start)
@@ -270,35 +272,37 @@ class _Allocation:
         return target
 
     def _settle(self, out: Assembler, target: int, taken: list[int], has_sum: int | None) -> None:
+        first, second = range(out.VECTORS - _SPARE, out.VECTORS)
         over = out.new_label()
         out.unary("movups", target, taken[0])
-        out.shift("pslld", FIRST_SPARE, taken[0], 1)
-        out.unary("broadcastd", SECOND_SPARE, At(RBX, layout.LEAST))
-        out.vector("pcmpeqd", FIRST_SPARE, FIRST_SPARE, SECOND_SPARE)
-        out.unary("ptest", FIRST_SPARE, FIRST_SPARE)
+        out.shift("pslld", first, taken[0], 1)
+        out.unary("broadcastd", second, At(RBX, layout.LEAST))
+        out.vector("pcmpeqd", first, first, second)
+        out.unary("ptest", first, first)
         out.jump_if("z", over)
         for place, register in enumerate(taken):
             out.store("movups", At(RBX, layout.MOVED + 32 * place), register)
         if not has_sum:
-            out.vector("pxor", FIRST_SPARE, FIRST_SPARE, FIRST_SPARE)
-            out.store("movups", At(RBX, layout.MOVED + 96), FIRST_SPARE)
+            out.vector("pxor", first, first, first)
+            out.store("movups", At(RBX, layout.MOVED + 96), first)
         out.call_at(At(RBX, layout.ROUTINES + 8 * layout.SETTLE))
         out.unary("movups", target, At(RBX, layout.MOVED))
         out.label(over)
 
     def _choose_nan(self, out: Assembler, target: int, taken: list[int], _: int | None) -> None:
         result, a, b, c = taken
+        first, second = range(out.VECTORS - _SPARE, out.VECTORS)
         over = out.new_label()
         out.unary("movups", target, result)
-        out.vector("cmppd", FIRST_SPARE, result, result, 3)
-        out.unary("ptest", FIRST_SPARE, FIRST_SPARE)
+        out.vector("cmppd", first, result, result, 3)
+        out.unary("ptest", first, first)
         out.jump_if("z", over)
         for operand in (a, c, b):
-            out.vector("cmppd", FIRST_SPARE, operand, operand, 3)
-            out.vector("cmppd", SECOND_SPARE, result, result, 3)
-            out.vector("pand", FIRST_SPARE, FIRST_SPARE, SECOND_SPARE)
-            out.vector("addpd", SECOND_SPARE, operand, operand)  # quiet
-            out.vector("blendvps", target, target, SECOND_SPARE, FIRST_SPARE << 4)
+            out.vector("cmppd", first, operand, operand, 3)
+            out.vector("cmppd", second, result, result, 3)
+            out.vector("pand", first, first, second)
+            out.vector("addpd", second, operand, operand)  # quiet
+            out.vector("blendvps", target, target, second, first << 4)
         out.label(over)
 
     def _effect(self, out: Assembler, step: Step, taken: list[int]) -> None:

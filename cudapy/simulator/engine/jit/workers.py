@@ -82,7 +82,7 @@ class Stuck(NamedTuple):
 
 
 @functools.cache
-def _entries() -> tuple[Callable[[int], int], Callable[[int], int]]:
+def entries() -> tuple[Callable[[int], int], Callable[[int], int]]:
     """How code is entered beside others, and alone."""
     enter = routines().enter
     return _ENTER(enter), _ENTER_ALONE(enter)
@@ -95,7 +95,7 @@ class Worker:
         self._region, self.ring = region, ring
         self.memory = self._leader = ring[0]
         """That of the chunk at hand, and that which has what concerns all."""
-        self._enter, self._enter_alone = _entries()
+        self._enter, self._enter_alone = entries()
         self.status = layout.DONE
         """Why the code came back."""
         self.stuck: list[Stuck] = []
