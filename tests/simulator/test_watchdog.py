@@ -32,6 +32,17 @@ extern "C" __global__ void locked(int *lock, int *out)
     while (atomicCAS(lock, 0, 1) != 0) __nanosleep(100);
     *out += 1;
 }
+extern "C" __global__ void queue(int *lock, volatile int *out)
+{
+    for (int done = 0; !done;) {
+        if (atomicCAS(lock, 0, 1)) continue;
+        for (int i = 0; i < 8; ++i) *out += 1;
+        __threadfence();
+        atomicExch(lock, 0);
+        done = 1;
+    }
+    __syncthreads();
+}
 extern "C" __global__ void busy(int *out, int n) { while (n) out[threadIdx.x] += n; }
 extern "C" __global__ void mixed(volatile int *flag, int *out, int n)
 {
@@ -91,6 +102,16 @@ def test_a_lock_that_nobody_gives_back(machine: Machine, limited: Any, impatient
             machine.load(SOURCE, 80), "locked", 1, 1, machine.array(np.ones(1, i32)), machine.zeros(1, i32)
         )
     assert "atom" in capfd.readouterr().err
+
+
+def test_a_lock_that_goes_from_hand_to_hand(
+    machine: Machine, limited: Any, impatient: None, capfd: Any
+) -> None:
+    limited.machine_code = "never"
+    out = machine.zeros(1, i32)
+    machine.run(machine.load(SOURCE, 80), "queue", 1, 256, machine.zeros(1, i32), out)
+    assert out.get().tolist() == [8 * 256]
+    assert capfd.readouterr().err == ""
 
 
 def test_an_endless_loop_ends_and_is_no_wait(

@@ -113,6 +113,7 @@ class Scheduler:
             result = block.run(batch, here.frame, lanes)
             if self._counts is not None:
                 self._counts.ran(here.key.function, here.key.block, _size(lanes, count))
+            watchdog.has_worked |= not block.only_looks
             if polls.unproductive:
                 self._barriers.look_for_deadlock(block)
             here = self._go_on(here, block, lanes, result)

@@ -30,6 +30,8 @@ class Watchdog:
         """When it began that all threads only read memory."""
         self._live = -1
         self._is_said = False
+        self.has_worked = False
+        """Whether, since the last check, a thread did more in NumPy than look."""
 
     @property
     def is_due(self) -> bool:
@@ -60,8 +62,8 @@ class Watchdog:
         looks: all threads that run only read memory; live: how many threads have not ended.
         """
         now = time.monotonic()
-        if not looks or live != self._live:
-            self._only_looking, self._live = now, live
+        if not looks or self.has_worked or live != self._live:
+            self._only_looking, self._live, self.has_worked = now, live, False
             return False
         if self._is_said or now - self._only_looking < PATIENCE:
             return False
