@@ -36,11 +36,17 @@ def virtual(device):
     return VirtualMemoryResource(device)
 
 
+def mapped(virtual, buffer):
+    """The bytes of the memory behind a buffer."""
+    return sum(size for _, size in virtual._mappings[int(buffer.handle)].pieces)
+
+
 def test_virtual_memory(virtual, device, stream) -> None:
     buffer = virtual.allocate(3 * MEGABYTE, stream=stream)
     address = buffer.handle
     assert (buffer.device_id, buffer.is_device_accessible, buffer.is_host_accessible) == (DEVICE, True, False)
     assert is_allocated(address) and is_allocated(address + 3 * MEGABYTE - 1)
+    assert not virtual.is_managed
     buffer.fill(7, stream=stream)
     assert (content(buffer, np.uint8, stream) == 7).all()
     buffer.close()
@@ -48,13 +54,24 @@ def test_virtual_memory(virtual, device, stream) -> None:
     assert virtual.allocate(0).handle == 0
 
 
-def test_an_allocation_grows_where_it_is(virtual, device, stream) -> None:
+def test_an_allocation_grows_where_it_is(virtual, device, stream, monkeypatch) -> None:
+    """If the addresses behind it are free."""
+    reserve, asked = virtual_module._reserve, []
+
+    def noted(*given):
+        asked.append(given[3])
+        return reserve(*given)
+
     buffer = virtual.allocate(MEGABYTE)
-    address = buffer.handle
+    address, unit = int(buffer.handle), mapped(virtual, buffer)
+    monkeypatch.setattr(virtual_module, "_reserve", noted)
     buffer.copy_from(np.arange(1000, dtype=np.int32), stream=stream)
     grown = virtual.modify_allocation(buffer, 9 * MEGABYTE)
     assert grown is buffer and buffer.size == 9 * MEGABYTE
     assert content(buffer, np.int32, stream)[:1000].tolist() == list(range(1000))
+    assert asked[0] == address + unit
+    assert (int(buffer.handle) == address) == (len(asked) == 1)
+    assert mapped(virtual, buffer) < 9 * MEGABYTE + unit, "no more than that takes"
     buffer.fill(1, stream=stream)
     assert (content(buffer, np.uint8, stream) == 1).all(), "all of it can be used"
     assert virtual.modify_allocation(buffer, MEGABYTE) is buffer and buffer.size == 9 * MEGABYTE
@@ -76,8 +93,9 @@ def test_a_buffer_grows_into_what_is_mapped_already(virtual, stream, monkeypatch
     buffer = virtual.allocate(1000)
     address = buffer.handle
     monkeypatch.setattr(virtual_module, "_reserve", None)
-    assert virtual.modify_allocation(buffer, 2000) is buffer
-    assert (buffer.handle, buffer.size) == (address, 2000)
+    for size in (2000, mapped(virtual, buffer)):
+        assert virtual.modify_allocation(buffer, size) is buffer
+        assert (buffer.handle, buffer.size) == (address, size)
     buffer.fill(1, stream=stream)
     assert (content(buffer, np.uint8, stream) == 1).all()
 
@@ -164,6 +182,33 @@ def test_growing_that_fails_changes_nothing(virtual, device, stream) -> None:
     assert (content(buffer, np.uint8, stream) == 4).all() and list(virtual._mappings) == [address]
     with pytest.raises(ValueError, match="not of this memory resource"):
         virtual.modify_allocation(device.allocate(64, stream), 128)
+    with pytest.raises(ValueError, match="not of this memory resource"):
+        virtual.modify_allocation(VirtualMemoryResource(device).allocate(0), 128)
+
+
+def test_memory_is_freed_once_its_stream_is_done(virtual, stream, monkeypatch) -> None:
+    """Or at once, if none was named."""
+    calls = []
+    synchronize = virtual_module.checked.cuStreamSynchronize
+    monkeypatch.setattr(
+        virtual_module.checked,
+        "cuStreamSynchronize",
+        lambda handle: (calls.append(int(handle)), synchronize(handle)),
+    )
+    virtual.allocate(1000).close()
+    assert calls == []
+    virtual.allocate(1000, stream).close()
+    assert calls == [int(stream.handle)]
+
+
+def test_where_an_allocation_begins_may_be_asked_for(device, monkeypatch) -> None:
+    hints, reserve = [], virtual_module._reserve
+    monkeypatch.setattr(
+        virtual_module, "_reserve", lambda *given: (hints.append(given[3]), reserve(*given))[1]
+    )
+    for hint in (None, 1 << 40):
+        VirtualMemoryResource(device, {"addr_hint": hint}).allocate(1000).close()
+    assert hints == [0, 1 << 40]
 
 
 @pytest.mark.parametrize("kind", ["host_numa", "host"])
