@@ -78,14 +78,19 @@ def is_of(part: str, call: calls.Call) -> bool:
 
 
 def core_rows(rounds: int, part: str) -> list[Row]:
-    """Launches with core, whose floor is cuLaunchKernelEx with everything made before; and its objects."""
+    """Objects of core; and its launches, whose floor is cuLaunchKernelEx with everything made before.
+
+    The objects come first: launches use a stream of somebody else, who could capture it at any time, and from
+    then on core takes more care when it frees.
+    """
+    objects = [call for call in (*calls.CORE, calls.DEFAULT_STREAM) if is_of(part, call)]
+    rows = [object_row(call.statement, rounds) for call in objects]
     by_hand = scope_by_hand(pathfinder.load("cuda").path, saxpy())
 
     def loop(package: str, call: calls.Call, buffers: bool) -> Loop:
         scope = scope_of_core(import_module(package), b"no cubin", "saxpy", saxpy(), buffers)
         return Loop(with_arguments(call, scope), scope)
 
-    rows = []
     for call, buffers in ((calls.LAUNCH, False), (calls.LAUNCH, True), (calls.LAUNCH_CONFIG, True)):
         if not is_of(part, call):
             continue
@@ -100,8 +105,7 @@ def core_rows(rounds: int, part: str) -> list[Row]:
         except Exception as error:
             missing["cuda.core"] = reason(error)
         rows.append((name, interleave(contenders, rounds), missing))
-    objects = (call for call in (*calls.CORE, calls.DEFAULT_STREAM) if is_of(part, call))
-    return [*rows, *(object_row(call.statement, rounds) for call in objects)]
+    return rows
 
 
 def object_row(statement: str, rounds: int) -> Row:
