@@ -12,6 +12,8 @@ import pytest
 from cudapy.simulator.engine import Fault, coverage, settings
 from cudapy.simulator.engine.jit import processor
 from cudapy.simulator.engine.jit.back_end import MachineRuns
+from cudapy.simulator.engine.jit.phases import calm_blocks
+from cudapy.simulator.engine.module import Module
 from cudapy.simulator.engine.run.spaces import Spaces
 
 from .machine import Machine
@@ -312,3 +314,37 @@ extern "C" __global__ void again(int *out, const unsigned char *fresh, int hole)
     with pytest.raises(Fault) as raised:
         launch(np.uint64(fresh), np.int32(8))
     assert "__shared__" in raised.value.findings[0].what
+
+
+CALM = """
+.visible .entry k()
+{
+    .reg .pred %p; .reg .b32 %r<9>; .shared .b32 tile[64];
+    mov.u32 %r1, tile;
+    st.shared.b32 [%r1], 1;
+    bar.sync 0;
+again:
+    ld.shared.b32 %r2, [%r1];
+    setp.eq.u32 %p, %r2, 7;
+    @%p bra writes;
+    bar.sync 0;
+    ld.shared.b32 %r3, [%r1];
+    setp.eq.u32 %p, %r3, 9;
+    @%p bra again;
+    ret;
+writes:
+    bar.sync 0;
+    WRITE
+    ld.shared.b32 %r4, [%r1];
+    ret;
+}
+"""
+
+
+@pytest.mark.parametrize("write", ["st.shared.b32 [%r1], 2;", "atom.add.u32 %r5, [%r1], 1;", ""])
+def test_calm_blocks_have_no_writer_up_to_the_next_barrier(write: str) -> None:
+    text = ".version 8.0\n.target sm_80\n.address_size 64\n" + CALM.replace("WRITE", write)
+    kernel = Module(text, Machine().memory).functions["k"].kernel.compiled
+    found = calm_blocks(kernel.blocks)
+    lines = {step.instruction.text: block.index in found for block in kernel.blocks for step in block.steps}
+    assert [lines[f"ld.shared.b32 %r{n}, [%r1]"] for n in (2, 3, 4)] == [True, True, not write]

@@ -11,6 +11,7 @@ accesses.py   loads, stores, their checks       atomics.py    the arithmetic of 
 streams.py    those of whole vectors            strides.py    which these probably are
 warp_operations.py  shuffles and votes
 races.py      the check for races               race_tables.py  what it is told
+phases.py     where shared memory is only read
 library.py    routines that all code shares     layout.py     where threads' registers lie
 processor.py  what this machine can do, and memory for code
 """

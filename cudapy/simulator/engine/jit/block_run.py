@@ -52,6 +52,7 @@ class BlockRun(Run):
         known = routines()
         self._set(layout.WARPS, memories)
         self._set(layout.ALIGNED, 1)
+        self._set(layout.CALM, 1)
         self._set(layout.ROUTINES + 8 * layout.EXIT, known.exit_whole)
         finish = known.finish_in_ring if self._has_ring else known.finish_warp
         self._set(layout.ROUTINES + 8 * layout.FINISH, finish)

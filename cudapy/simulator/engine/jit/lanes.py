@@ -71,6 +71,10 @@ class CodeContext(Protocol):
     def room_for_found(self) -> int:
         """The offset of what an access remembers, the last of `found` from here on."""
 
+    @property
+    def is_calm(self) -> bool:
+        """Whether the block is one of `phases.calm_blocks`."""
+
     def room_for_site(self, mode: int) -> int:
         """The offset of the number that a race detector has for the instruction at hand."""
 

@@ -88,6 +88,8 @@ the block's shared memory are known to be defined.
 """
 RACE_TIME = next(_fields)
 """The first one of a ring has the time of the race detector, which grows with each barrier."""
+CALM = next(_fields)
+"""1 if reads of shared memory race with nothing where `phases` says so."""
 OUT_NOW = next(_fields)
 """How many entries of OUTS the chunk at hand copies."""
 

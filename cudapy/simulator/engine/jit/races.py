@@ -79,6 +79,9 @@ def check(context: CodeContext, access: MemoryAccess, size: int, failed: str) ->
     if access.space in ("local", "const"):
         return
     out, good = context.out, context.out.new_label()
+    if is_calm(access, context.is_calm):
+        out.number("cmp", At(RBX, layout.CALM), 0)
+        out.jump_if("ne", good)
     if access.mode == ATOMIC and (access.order not in ("", "relaxed") or access.scope in ("cta", "cluster")):
         out.jump(failed)
         return
@@ -107,6 +110,11 @@ def check(context: CodeContext, access: MemoryAccess, size: int, failed: str) ->
     out.test(RAX, RAX, wide=False)
     out.jump_if("nz", failed)
     out.label(good)
+
+
+def is_calm(access: MemoryAccess, block_is: bool) -> bool:
+    """Whether an access reads shared memory in a block that is calm: see `phases`."""
+    return block_is and access.space == "shared" and access.mode == READ
 
 
 def write_routines(out: Assembler) -> None:

@@ -26,6 +26,7 @@ from .lanes import Lanes, Unsupported, Value
 from .layout import NARROW, WIDE
 from .library import routine
 from .lowering import lower
+from .phases import calm_blocks
 from .processor import assembler, place_code
 from .streams import Stream, may_stream
 from .strides import Strides
@@ -407,6 +408,11 @@ class Region:
         return self._pointers[number]
 
     @cached_property
+    def calm(self) -> frozenset[int]:
+        """The blocks in whose phases nobody writes shared memory."""
+        return calm_blocks(self._blocks)
+
+    @cached_property
     def strides(self) -> Strides:
         """How far apart the addresses of neighbouring threads probably lie."""
         return Strides(step for block in self._blocks for step in block.steps)
@@ -458,7 +464,9 @@ class _Writer:
         """Of the step at hand."""
         self._found_at: dict[int, int] = {}
         """By the place of each access, the offset of what it remembers."""
-        self._kinds = [may_stream(step, region.strides) for step in block.steps]
+        self.is_calm = RACES in self.checks and block.index in region.calm
+        kept = self.is_calm if RACES in self.checks else None
+        self._kinds = [may_stream(step, region.strides, kept) for step in block.steps]
         self._count = len(block.steps)
         """Of steps before the one that ends the block."""
 
@@ -539,7 +547,7 @@ class _Writer:
         stop = start
         while stop < self._count and self._kinds[stop] is not False:
             stop += 1
-        if True not in self._kinds[start:stop] or not self.checks <= {BOUNDS, UNDEFINED, COVERAGE}:
+        if True not in self._kinds[start:stop]:
             return start
         region, out = self._region, self.out
         plain, before = self._lanes, self._instructions

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from ..access import READ, WRITE
 from ..assembler.x86_64 import RAX, RBX, RDI, RDX, RSI, At
-from ..checks import UNDEFINED
+from ..checks import RACES, UNDEFINED
 from ..ptx.syntax import Address, Register
 from ..ptx.types import BITS, TYPES
-from . import layout
+from . import layout, races
 from .accesses import is_known
 from .lanes import Unsupported
 
@@ -113,6 +113,9 @@ class Stream:
     def write_checks(self, lanes: Lanes, spill: Callable[[int], int], other: str) -> None:
         """Write the code that looks at the addresses, and goes to `other` where they are not good."""
         code, kept, bad = lanes.code, [], None
+        if RACES in self._context.checks:
+            self._context.out.number("cmp", At(RBX, layout.CALM), 0)
+            self._context.out.jump_if("e", other)
         for group in self._groups.values():
             wrong, address = self._check(lanes, group)
             kept.append((group.pointer, address))
@@ -233,9 +236,11 @@ def probable_stride(access: MemoryAccess, strides: Strides) -> int | None:
     return stride if stride == size and len(access.items) == 1 and (is_load or size >= 4) else None
 
 
-def may_stream(step: Step, strides: Strides) -> bool | None:
+def may_stream(step: Step, strides: Strides, is_calm: bool | None) -> bool | None:
     """Whether an instruction is an access that may be part of a stream; None: it accesses no memory, and is
     part of any stretch.
+
+    is_calm: whether it is in a calm block; None: nobody looks for races.
     """
     rule, instruction = step.match.rule, step.instruction
     if rule.expression or rule.effect in ("nothing", "move"):
@@ -245,4 +250,6 @@ def may_stream(step: Step, strides: Strides) -> bool | None:
     access = rule.description(instruction, step.match.groups)
     if access.is_of_parameter:
         return None
+    if is_calm is not None and not races.is_calm(access, is_calm):
+        return False
     return instruction.guard is None and probable_stride(access, strides) is not None

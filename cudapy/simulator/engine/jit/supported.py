@@ -116,6 +116,7 @@ class _Anywhere:
     """Stands in for a region, of which no code is made."""
 
     number = 0
+    is_calm = False
     found = (0,)
     stream: Stream | None = None
 
