@@ -33,7 +33,7 @@ class KernelCoverage:
 
     def _repr_html_(self) -> str:
         """A row for each line, those that no thread ran in red."""
-        red = {True: ' style="color: #c00"', False: ""}
+        red = {True: ' style="color: #d33"', False: ""}
         rows = "".join(
             f"<tr{red[threads == 0]}><td>{escape(fault.relative(file))}:{line}</td><td>{threads:,}</td></tr>"
             for (file, line), threads in sorted(self.lines().items())

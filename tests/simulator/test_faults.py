@@ -534,7 +534,7 @@ def test_coverage_of_lines_and_branches(checks: Any, machine: Machine) -> None:
     table = KernelCoverage(counts)._repr_html_()
     assert table.startswith("<table><caption>sort_out</caption>")
     assert f"program.cu:{line_of(BRANCHES, '3 of 32')}</td><td>3</td></tr>" in table
-    unreached = re.findall(r'<tr style="color: #c00"><td>[^<]*?program.cu:(\d+)</td><td>0</td></tr>', table)
+    unreached = re.findall(r'<tr style="color: #d33"><td>[^<]*?program.cu:(\d+)</td><td>0</td></tr>', table)
     assert unreached == [str(line_of(BRANCHES, "nobody"))]
 
 
