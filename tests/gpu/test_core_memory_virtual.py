@@ -189,9 +189,9 @@ def test_growing_that_fails_changes_nothing(virtual, device, stream) -> None:
 def test_memory_is_freed_once_its_stream_is_done(virtual, stream, monkeypatch) -> None:
     """Or at once, if none was named."""
     calls = []
-    synchronize = virtual_module.checked.cuStreamSynchronize
+    synchronize = driver.checked.cuStreamSynchronize
     monkeypatch.setattr(
-        virtual_module.checked,
+        driver.checked,
         "cuStreamSynchronize",
         lambda handle: (calls.append(int(handle)), synchronize(handle)),
     )
