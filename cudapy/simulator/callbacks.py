@@ -51,6 +51,7 @@ class Binding(NamedTuple):
 
     def places(self) -> tuple[list[int], list[int]]:
         """The indices of the C parameters that `function` takes, in its order, and of those for results.
+        Const structs that it leaves out are not looked at.
 
         Raises TypeError for a function that does not fit.
         """
@@ -63,7 +64,11 @@ class Binding(NamedTuple):
             raise TypeError(
                 f"the simulator's {self.symbol} takes {sorted(unknown)}, which the prototype does not have"
             )
-        outputs = [i for i, parameter in enumerate(self.prototype.parameters) if parameter.name not in names]
+        outputs = [
+            i
+            for i, one in enumerate(self.prototype.parameters)
+            if one.name not in names and not (one.const and one.stars == 1)
+        ]
         if any(self.types[i] is ctypes.c_void_p or not self.is_pointer(i) for i in outputs):
             raise TypeError(f"the simulator's {self.symbol} leaves out a parameter that cannot be an output")
         return [positions[name] for name in names], outputs

@@ -57,8 +57,8 @@ theirs.
 def provides(library: str, *symbols: str, prototype: str | None = None) -> Callable[[F], F]:
     """Make the function below the C function of its name, or those named `symbols`, of one of NAMES.
 
-    The symbols are versions of one function that have the same parameters. prototype: that of a version that
-    is not in `cudapy.driver`.
+    The symbols are versions of one function with the same parameters, but for const structs that it does
+    not look at. prototype: that of a version that is not in `cudapy.driver`.
     """
 
     def register(function: F) -> F:

@@ -621,6 +621,37 @@ for rank, timeout in enumerate(("0.1", "30")):
     assert f"process {first.split()[0]}, which came first, has ended" in second
 
 
+def test_collectives_with_a_configuration() -> None:
+    """Do what those without one do."""
+    found = ranks("""
+choice = nccl.ncclCollConfig_t()
+streams, outs, values = [], [], []
+for comm in comms:
+    view, stream = on(comm, np.arange(4) + comm.rank)
+    out, _ = on(comm, np.zeros(4))
+    streams.append(stream), outs.append(out), values.append(view)
+INT, SUM, handle = nccl.ncclDataType_t.ncclFloat32, nccl.ncclRedOp_t.ncclSum, lambda rank: comms[rank].handle
+calls = {
+    "AllReduce": (4, INT, SUM), "Broadcast": (4, INT, 1), "Reduce": (4, INT, SUM, 1), "AllGather": (2, INT),
+    "ReduceScatter": (2, INT, SUM), "AlltoAll": (2, INT), "Gather": (2, INT, 0), "Scatter": (2, INT, 1),
+}
+for name, more in calls.items():
+    results = []
+    for suffix, last in (("", ()), ("Config", (choice,))):
+        function = getattr(nccl.checked, f"nccl{name}{suffix}")
+        for out in outs:
+            out.exporting_obj.fill(0, stream=streams[outs.index(out)])
+        nccl.checked.ncclGroupStart()
+        for rank, (view, out, stream) in enumerate(zip(values, outs, streams)):
+            comms[rank].device.set_current()
+            function(view.ptr, out.ptr, *more, handle(rank), stream.handle, *last)
+        nccl.checked.ncclGroupEnd()
+        results.append([content(*one).tolist() for one in zip(comms, outs, streams)])
+    print(name, results[0] == results[1], any(map(any, results[0])))
+""")
+    assert len(found) == 8 and all(line.endswith("True True") for line in found), found
+
+
 def test_a_rank_may_come_while_the_others_are_looked_at() -> None:
     board = Board(3)
     comm: Any = SimpleNamespace(rank=0, size=3, board=board, collectives=0, name="three", history="")

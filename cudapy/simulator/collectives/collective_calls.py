@@ -1,8 +1,7 @@
-"""NCCL's collectives, and what a rank sends and receives."""
+"""NCCL's collectives, and what a rank sends and receives. Configurations say how, not what: none is read."""
 
 from __future__ import annotations
 
-from ..addresses import Pointer
 from ..library import provides
 from . import group, numbers
 from .checks import check_memory, invalid, stream_of, usable
@@ -76,7 +75,7 @@ def _operator(comm: Communicator, number: int, data_type: int) -> tuple[str, byt
     return numbers.PREMULTIPLIED, operator[1]
 
 
-@provides("nccl")
+@provides("nccl", "ncclReduce", "ncclReduceConfig")
 def ncclReduce(
     sendbuff: int | None,
     recvbuff: int | None,
@@ -95,7 +94,7 @@ def ncclBcast(buff: int | None, count: int, datatype: int, root: int, comm: int,
     _call("broadcast", comm, buff, buff, count, datatype, stream, None, root)
 
 
-@provides("nccl")
+@provides("nccl", "ncclBroadcast", "ncclBroadcastConfig")
 def ncclBroadcast(
     sendbuff: int | None,
     recvbuff: int | None,
@@ -108,7 +107,7 @@ def ncclBroadcast(
     _call("broadcast", comm, sendbuff, recvbuff, count, datatype, stream, None, root)
 
 
-@provides("nccl")
+@provides("nccl", "ncclAllReduce", "ncclAllReduceConfig")
 def ncclAllReduce(
     sendbuff: int | None,
     recvbuff: int | None,
@@ -121,7 +120,7 @@ def ncclAllReduce(
     _call("all_reduce", comm, sendbuff, recvbuff, count, datatype, stream, op)
 
 
-@provides("nccl")
+@provides("nccl", "ncclReduceScatter", "ncclReduceScatterConfig")
 def ncclReduceScatter(
     sendbuff: int | None,
     recvbuff: int | None,
@@ -134,21 +133,21 @@ def ncclReduceScatter(
     _call("reduce_scatter", comm, sendbuff, recvbuff, recvcount, datatype, stream, op)
 
 
-@provides("nccl")
+@provides("nccl", "ncclAllGather", "ncclAllGatherConfig")
 def ncclAllGather(
     sendbuff: int | None, recvbuff: int | None, sendcount: int, datatype: int, comm: int, stream: int | None
 ) -> None:
     _call("all_gather", comm, sendbuff, recvbuff, sendcount, datatype, stream)
 
 
-@provides("nccl")
+@provides("nccl", "ncclAlltoAll", "ncclAlltoAllConfig")
 def ncclAlltoAll(
     sendbuff: int | None, recvbuff: int | None, count: int, datatype: int, comm: int, stream: int | None
 ) -> None:
     _call("all_to_all", comm, sendbuff, recvbuff, count, datatype, stream)
 
 
-@provides("nccl")
+@provides("nccl", "ncclGather", "ncclGatherConfig")
 def ncclGather(
     sendbuff: int | None,
     recvbuff: int | None,
@@ -161,7 +160,7 @@ def ncclGather(
     _call("gather", comm, sendbuff, recvbuff, count, datatype, stream, None, root)
 
 
-@provides("nccl")
+@provides("nccl", "ncclScatter", "ncclScatterConfig")
 def ncclScatter(
     sendbuff: int | None,
     recvbuff: int | None,
@@ -186,114 +185,3 @@ def ncclRecv(
     recvbuff: int | None, count: int, datatype: int, peer: int, comm: int, stream: int | None
 ) -> None:
     _call("recv", comm, None, recvbuff, count, datatype, stream, None, peer)
-
-
-@provides("nccl")
-def ncclAllReduceConfig(
-    sendbuff: int | None,
-    recvbuff: int | None,
-    count: int,
-    datatype: int,
-    op: int,
-    comm: int,
-    stream: int | None,
-    config: Pointer,
-) -> None:
-    ncclAllReduce(sendbuff, recvbuff, count, datatype, op, comm, stream)
-
-
-@provides("nccl")
-def ncclBroadcastConfig(
-    sendbuff: int | None,
-    recvbuff: int | None,
-    count: int,
-    datatype: int,
-    root: int,
-    comm: int,
-    stream: int | None,
-    config: Pointer,
-) -> None:
-    ncclBroadcast(sendbuff, recvbuff, count, datatype, root, comm, stream)
-
-
-@provides("nccl")
-def ncclReduceConfig(
-    sendbuff: int | None,
-    recvbuff: int | None,
-    count: int,
-    datatype: int,
-    op: int,
-    root: int,
-    comm: int,
-    stream: int | None,
-    config: Pointer,
-) -> None:
-    ncclReduce(sendbuff, recvbuff, count, datatype, op, root, comm, stream)
-
-
-@provides("nccl")
-def ncclAllGatherConfig(
-    sendbuff: int | None,
-    recvbuff: int | None,
-    sendcount: int,
-    datatype: int,
-    comm: int,
-    stream: int | None,
-    config: Pointer,
-) -> None:
-    ncclAllGather(sendbuff, recvbuff, sendcount, datatype, comm, stream)
-
-
-@provides("nccl")
-def ncclReduceScatterConfig(
-    sendbuff: int | None,
-    recvbuff: int | None,
-    recvcount: int,
-    datatype: int,
-    op: int,
-    comm: int,
-    stream: int | None,
-    config: Pointer,
-) -> None:
-    ncclReduceScatter(sendbuff, recvbuff, recvcount, datatype, op, comm, stream)
-
-
-@provides("nccl")
-def ncclAlltoAllConfig(
-    sendbuff: int | None,
-    recvbuff: int | None,
-    count: int,
-    datatype: int,
-    comm: int,
-    stream: int | None,
-    config: Pointer,
-) -> None:
-    ncclAlltoAll(sendbuff, recvbuff, count, datatype, comm, stream)
-
-
-@provides("nccl")
-def ncclGatherConfig(
-    sendbuff: int | None,
-    recvbuff: int | None,
-    count: int,
-    datatype: int,
-    root: int,
-    comm: int,
-    stream: int | None,
-    config: Pointer,
-) -> None:
-    ncclGather(sendbuff, recvbuff, count, datatype, root, comm, stream)
-
-
-@provides("nccl")
-def ncclScatterConfig(
-    sendbuff: int | None,
-    recvbuff: int | None,
-    count: int,
-    datatype: int,
-    root: int,
-    comm: int,
-    stream: int | None,
-    config: Pointer,
-) -> None:
-    ncclScatter(sendbuff, recvbuff, count, datatype, root, comm, stream)
