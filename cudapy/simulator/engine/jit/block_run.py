@@ -15,7 +15,7 @@ from ..run.special import ByBlock, ByThread
 from . import layout
 from .layout import LANES
 from .library import routines
-from .race_tables import RaceTables, blocks_of
+from .race_tables import RaceTables
 from .run import Copy, Run, table_of
 from .workers import RingWorker, WarpWorker
 
@@ -92,7 +92,8 @@ class BlockRun(Run):
             plan = self._plan = self._planned(frame, lanes, entry)
         self._look_at_memory()
         if self._races is not None:
-            self._races.begin_blocks(blocks_of(lanes, self._batch), self._snapshot)
+            firsts = np.arange(0, count, LANES) if lanes is None else lanes[::LANES]
+            self._races.begin(firsts, True, self._snapshot)
         for worker in self._workers:
             worker.begin(plan.keeps)
         not_begun = self._go(count // LANES, lanes, look)
@@ -111,7 +112,8 @@ class BlockRun(Run):
     def _planned(self, frame: Frame, lanes: Lanes, entry: int) -> _Plan:
         """Plan how blocks run, and tell the code."""
         batch, region = self._batch, self._region
-        blocks = None if lanes is None else blocks_of(lanes, batch)
+        per_block = batch.threads.per_block
+        blocks = None if lanes is None else lanes[::per_block] // per_block
         brought, _, _ = region.registers_at(entry)
         of_blocks, of_warps = [], []
         for one in itertools.chain(*self._varying):

@@ -66,7 +66,7 @@ class LaneRun(Run):
         self._look_at_memory()
         if self._races is not None:
             firsts = np.arange(0, count, LANES) if lanes is None else lanes[::LANES]
-            self._races.begin(firsts, self._snapshot)
+            self._races.begin(firsts, False, self._snapshot)
         for worker in self._workers:
             worker.begin(plan.keeps)
         try:

@@ -13,7 +13,7 @@ from .races import SHADOW, USED
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ..aliases import I64, U64, Lanes
+    from ..aliases import I64, U64
     from ..memory import Snapshot
     from ..run.batch import Batch
     from ..run.shadow import Shadow
@@ -30,9 +30,8 @@ class RaceTables:
         self._per_block = batch.threads.per_block
         self._snapshot: Snapshot | None = None
         self._known: object = None
-        self._numbers: I64 | None = np.empty(0, np.int64)
-        """The first lane of each chunk; None: chunks are the warps of `_blocks`."""
-        self._blocks: I64 = np.empty(0, np.int64)
+        self._numbers: I64 = np.empty(0, np.int64)
+        self._are_warps = False
         self._began = 0
         self._chunks: U64 = np.empty((0, 4), np.uint64)
         self._shared: U64 = np.zeros(SHADOW // 8, np.uint64)
@@ -44,31 +43,26 @@ class RaceTables:
             for memory in ring:
                 memory.bytes[offset : offset + 4].view(np.int32)[0] = site
 
-    def begin(self, numbers: I64, snapshot: Snapshot | None) -> None:
-        """Lanes begin to run; `numbers` are the first ones of their chunks."""
-        self._numbers = numbers
-        self._begin(snapshot)
-
-    def begin_blocks(self, blocks: I64, snapshot: Snapshot | None) -> None:
-        """Whole blocks begin to run."""
-        self._numbers, self._blocks, self._began = None, blocks, self._detector.time
-        self._chunks = self._detector.warps(blocks)
-        self._set(layout.RACE_TIME, self._detector.time)
-        self._begin(snapshot)
+    def begin(self, numbers: I64, are_warps: bool, snapshot: Snapshot | None) -> None:
+        """Lanes begin to run; `numbers` are the first ones of their chunks. are_warps: of whole blocks."""
+        self._numbers, self._are_warps, self._began = numbers, are_warps, self._detector.time
+        self._detector.refine_shared(self._region.least_shared)
+        self._set(layout.SHARED_SHADOW, address_of(self._shared))
+        self.update(snapshot, is_new=True)
 
     def follow(self, block: int) -> None:
         """Python is to make an access for a block, counted from the first of those that run: tell the
         detector which barriers there were.
         """
-        if self._numbers is None:
+        if self._are_warps:
             self._tell(np.array([block]))
 
     def end_blocks(self, chunks: Iterable[int]) -> None:
         """Whole blocks have run, but for those of chunks, which go on elsewhere."""
         blocks = np.unique(np.fromiter(chunks, np.int64) // (self._per_block // LANES))
-        have_met = self._blocks[blocks[self._tell(blocks) > self._began]]
-        if len(have_met):
-            self._detector.met((have_met[:, None] * self._per_block + np.arange(self._per_block)).reshape(-1))
+        firsts = self._tell(blocks)
+        if len(firsts):
+            self._detector.met((firsts[:, None] + np.arange(self._per_block)).reshape(-1))
 
     def update(self, snapshot: Snapshot | None, is_new: bool = False) -> None:
         """Python has made an access meanwhile."""
@@ -77,10 +71,9 @@ class RaceTables:
         if known == self._known and not is_new:
             return
         self._known = known
-        if self._numbers is not None:
+        if is_new or not self._are_warps:  # in whole blocks the code changes them
             self._chunks = detector.chunks(self._numbers)
-        else:
-            self._set(layout.RACE_TIME, detector.time)
+        self._set(layout.RACE_TIME, detector.time)
         self._set(layout.CHUNK_ORDERS, address_of(self._chunks) if detector.is_plain else 0)
         self._strong = detector.strong_sites()
         self._set(layout.STRONG, address_of(self._strong))
@@ -99,28 +92,17 @@ class RaceTables:
 
     # Inside.
 
-    def _begin(self, snapshot: Snapshot | None) -> None:
-        self._detector.refine_shared(self._region.least_shared)
-        self._set(layout.SHARED_SHADOW, address_of(self._shared))
-        self.update(snapshot, is_new=True)
-
     def _set(self, field: int, value: int) -> None:
         for memory in self._ring:
             memory.set(field, value)
 
     def _tell(self, which: I64) -> I64:
-        """Tell the detector about blocks. Returns when each had its last barrier."""
-        times = self._chunks[:: self._per_block // LANES, 1].view(np.int64).take(which)
-        self._detector.met_meanwhile(self._blocks[which], times, self._ring[0].get(layout.RACE_TIME))
-        return times
-
-
-def blocks_of(lanes: Lanes, batch: Batch) -> I64:
-    """The blocks whose threads these are."""
-    if lanes is None:
-        return np.arange(batch.threads.block_count)
-    per_block = batch.threads.per_block
-    return lanes[::per_block] // per_block
+        """Tell the detector about blocks. Returns the first lanes of those that came to a barrier here."""
+        warps = which * (self._per_block // LANES)
+        times, firsts = self._chunks[warps, 1].view(np.int64), self._numbers[warps]
+        now = self._ring[0].get(layout.RACE_TIME)
+        self._detector.met_meanwhile(firsts // self._per_block, times, now)
+        return firsts[times > self._began]
 
 
 def _described(shadow: Shadow, start: int, is_of_blocks: bool) -> list[int]:

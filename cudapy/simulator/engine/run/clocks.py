@@ -167,17 +167,9 @@ class HappensBefore:
         """Of lanes: the numbers of their threads, the time before which all accesses of their blocks are
         known, and the numbers of their blocks' first threads.
         """
-        blocks = self._threads.blocks[lanes]
+        blocks = lanes // self._threads.per_block
         first = (blocks + self._first_block) * self._threads.per_block
         return lanes + self._first_thread, self._block_time[blocks], first
-
-    def warps(self, blocks: I64) -> tuple[I64, I64]:
-        """As `epochs` for the first lanes of the warps of whole blocks, a row for each block, and their
-        blocks' first threads.
-        """
-        first = (blocks + self._first_block) * self._threads.per_block
-        threads = first[:, None] + np.arange(0, self._threads.per_block, 32)
-        return threads, self._block_time[blocks]
 
     def met_meanwhile(self, blocks: I64, times: I64, now: int) -> None:
         """All threads of blocks met, the last time at `times`, and it is a time now: a back end has counted

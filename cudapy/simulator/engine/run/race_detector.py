@@ -113,16 +113,6 @@ class RaceDetector:
     def time(self) -> int:
         return self._happens.time
 
-    def warps(self, blocks: I64) -> U64:
-        """As `chunks`, for all warps of whole blocks."""
-        threads, times = self._happens.warps(blocks)
-        chunks = np.empty((*threads.shape, 4), np.int64)
-        chunks[:, :, 0] = (threads + 1 << 32) | self._happens.time
-        chunks[:, :, 1] = np.maximum(times, 1)[:, None]
-        chunks[:, :, 2] = threads[:, :1] + 1
-        chunks[:, :, 3] = self._threads.per_block
-        return chunks.reshape(-1, 4).view(np.uint64)
-
     def met_meanwhile(self, blocks: I64, times: I64, now: int) -> None:
         """All threads of blocks met, the last time at `times`, and it is a time now: a back end has counted
         it, while the order was plain.
