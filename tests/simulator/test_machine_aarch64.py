@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import itertools
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -260,6 +261,16 @@ def test_it_is_off_until_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> Non
     assert not processor.is_supported.__wrapped__()
 
 
+def test_code_lies_in_memory_that_holds_no_file_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processor, "is_aarch64", lambda: True)
+    files = len([*Path("/proc/self/fd").iterdir()])
+    code = bytes(range(256)) * 40
+    assert ctypes.string_at(processor.place_code(code), len(code)) == code
+    assert len([*Path("/proc/self/fd").iterdir()]) == files
+    with pytest.raises(OSError, match="code cannot be mapped"):
+        processor.place_code(b"")
+
+
 def test_a_program(monkeypatch: pytest.MonkeyPatch) -> None:
     emulate(monkeypatch)
     calls = emulator().calls
@@ -271,4 +282,4 @@ def test_a_program(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_many_programs_and_instructions(monkeypatch: pytest.MonkeyPatch) -> None:
     emulate(monkeypatch)
     programs.test_random_programs(0)
-    programs.test_each_instruction(1, monkeypatch)
+    programs.test_each_instruction(1, monkeypatch)  # of eight parts

@@ -39,7 +39,7 @@ bif 6EE01C00 zero 6F00E400 uzp1 4E801800 uzp2 4E805800 uzp2.8h 4E405800 zip1 4EC
 ext8 6E004000 rev64 4EA00800 tbl 4E002000 dup 4E040400 dup.d 4E080400 dup.w 4E040C00 sxtl 0F20A400
 uxtl 2F20A400 uxtl.h 2F10A400 uxtl.b 2F08A400 xtn 0EA12800 xtn.h 0E612800 xtn.b 0E212800 scvtf 4E21D800
 fcvtzs 4EA1B800 fcvtl 0E617800 fcvtn 0E616800 umaxv 6EB0A800 uminv 6EB1A800 cnt 0E205800 addv 0E31B800
-to_s 1E270000 to_d 9E670000 from_s 1E260000 from_d 9E660000 from_b 0E013C00 movi7 4F0004E0 movi31 4F0007E0
+to_s 1E270000 to_d 9E670000 from_s 1E260000 from_d 9E660000 from_b 0E013C00 movi7 4F0004E0
 movi63 4F0107E0 movi64 4F020400 bytes4 4F00E480 sshr31 4F210400 ushr31 6F210400 ushr15.h 6F110400
 ushr32.d 6F600400 usra7 7F791400 usra14 7F721400 usra28 7F641400 usra15 7F711400 usra30 7F621400
 """
@@ -57,7 +57,7 @@ _HALVES = {
     "blendvp": "sshr31 t c;bsl t b a;mov d t", "minp": "fcmgt* t b a;bsl t a b;mov d t",
     "maxp": "fcmgt* t a b;bsl t a b;mov d t", "pmuludq": "xtn t a;xtn u b;umull d t u",
     "pmuldq": "xtn t a;xtn u b;smull d t u", "psllvd": "movi63 t;umin t t b;ushl d a t",
-    "psrlvd": "movi63 t;umin t t b;neg t t;ushl d a t", "psravd": "movi31 t;umin t t b;neg t t;sshl d a t",
+    "psrlvd": "movi63 t;umin t t b;neg t t;ushl d a t", "psravd": "movi63 t;umin t t b;neg t t;sshl d a t",
     "psllvq": "movi64 t;ushr32.d t t;cmhi! t t b;ushl! u a b;and d u t",
     "psrlvq": "movi64 t;ushr32.d t t;cmhi! t t b;neg! u b;ushl! u a u;and d u t", "cmpp0": "fcmeq* d a b",
     "cmpp1": "fcmgt* d b a", "cmpp2": "fcmge* d b a", "cmpp13": "fcmge* d a b", "cmpp14": "fcmgt* d a b",

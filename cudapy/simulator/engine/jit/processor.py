@@ -13,8 +13,6 @@ import platform
 import sys
 from typing import cast
 
-import numpy as np
-
 from ..assembler.x86_64 import R8, RAX, RBX, RCX, RDI, RDX, RSI, Assembler, At
 from ..settings import MACHINE_CODE
 
@@ -117,13 +115,17 @@ def place_code(code: bytes) -> int:
 
 
 def _map_file(code: bytes) -> int:
-    """As a shared library's: so the system has the processor's caches see it."""
+    """As a shared library's: so the system has the processor's caches see it. It is never given back."""
+    function = ctypes.CDLL(None, use_errno=True).mmap  # Python's keeps the file open
+    number, pointer, size = ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t
+    function.argtypes, function.restype = (pointer, size, number, number, number, ctypes.c_long), size
     file = os.memfd_create("cudapy")
     try:
         os.write(file, code)
-        memory = mmap.mmap(file, len(code), mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC)
+        protection = mmap.PROT_READ | mmap.PROT_EXEC
+        address: int = function(None, len(code), protection, mmap.MAP_PRIVATE, file, 0)
     finally:
         os.close(file)
-    address = np.frombuffer(memory, np.uint8).__array_interface__["data"][0]
-    _blocks.append((memory, address, len(code)))
+    if address == size(-1).value:
+        raise OSError(ctypes.get_errno(), "code cannot be mapped")
     return address
