@@ -6,6 +6,7 @@ import ctypes
 import struct
 import sys
 from _weakref import ref
+from functools import cache
 
 from .enums import EnumType
 from .handles import Pointer, maker
@@ -266,8 +267,14 @@ def slot_at(cls: type, name: str) -> int:
 
 def length_at(container: Any) -> int:
     """The address of how many items a list, deque, set or dict has."""
-    count = 1021
+    cls: Any = type(container)
+    return id(container) + _length_of(cls)
+
+
+@cache
+def _length_of(cls: Any) -> int:
+    count = 77
     items = range(count + 1)
-    probe = type(container)(dict.fromkeys(items) if isinstance(container, dict) else items)
+    probe = cls(dict.fromkeys(items) if issubclass(cls, dict) else items)
     getattr(probe, "popitem", probe.pop)()  # what has room for it still has
-    return id(container) + word_of(probe, count, f"the length of a {type(container).__name__}")
+    return word_of(probe, count, f"the length of a {cls.__name__}")

@@ -249,33 +249,40 @@ def _numbers(first: int, step: int) -> memoryview:
     return memoryview(struct.pack(f"{STUBS}i", *numbers)).cast("i")
 
 
-class _Block:
-    """A page with a routine, one of stubs, both executable, and one of words: never unmapped."""
+class _Pages:
+    """What makes blocks: all have the same stubs, and the same words that functions share."""
 
-    def __init__(self, context: dict[str, int], routine: bytes, prologue: bytes) -> None:
-        libc = ctypes.CDLL(None, use_errno=True)
+    def __init__(self, context: dict[str, int], prologue: bytes) -> None:
+        self._libc = libc = ctypes.CDLL(None, use_errno=True)
         libc.mmap.restype = ctypes.c_void_p
         libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
         libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+        self._shared = struct.pack(f"{len(CONTEXT)}Q", *[context[name] for name in CONTEXT])
+        code = _NOP + b"\x48\x8b\x05...." + prologue.ljust(3, _NOP) + b"\xe9...."  # mov RAX, [..]; jmp
+        stubs = memoryview(bytearray(code * STUBS)).cast("i")
+        stubs[1::4] = _numbers(PAGE + len(self._shared) - 8, 8 - STUB)
+        stubs[3::4] = _numbers(-PAGE - STUB, -STUB)
+        self._stubs = bytes(stubs)
+
+    def block(self, routine: bytes) -> _Block:
+        """A block with a routine: a page with that, one of stubs, both executable, and one of words."""
+        libc, data = self._libc, 2 * PAGE
         start = libc.mmap(None, 3 * PAGE, 1 | 2, 2 | 0x20, -1, 0)  # read, write; private, anonymous
         if start in (None, 2**64 - 1):
             raise NoLanes("there is no memory for machine code")
-        data = 2 * PAGE
-        first = data + 8 * len(CONTEXT)
-        code = _NOP + b"\x48\x8b\x05...." + prologue.ljust(3, _NOP) + b"\xe9...."  # mov RAX, [..]; jmp
-        stubs = memoryview(bytearray(code * STUBS)).cast("i")
-        stubs[1::4] = _numbers(first - PAGE - 8, 8 - STUB)
-        stubs[3::4] = _numbers(-PAGE - STUB, -STUB)
-        ctypes.memmove(start, routine.ljust(PAGE, b"\xcc") + bytes(stubs), 2 * PAGE)
-        ctypes.memmove(
-            start + data,
-            struct.pack(f"{len(CONTEXT)}Q", *[context[name] for name in CONTEXT]),
-            8 * len(CONTEXT),
-        )
-        if libc.mprotect(start, 2 * PAGE, 1 | 4):  # read, execute
+        ctypes.memmove(start, routine.ljust(PAGE, b"\xcc") + self._stubs, data)
+        ctypes.memmove(start + data, self._shared, len(self._shared))
+        if libc.mprotect(start, data, 1 | 4):  # read, execute
             raise NoLanes(f"memory must not become executable: {os.strerror(ctypes.get_errno())}")
-        self._stubs: int = start + PAGE
-        self._tables = (ctypes.c_uint64 * STUBS).from_address(start + first)
+        return _Block(start + PAGE, start + data + len(self._shared))
+
+
+class _Block:
+    """Stubs of a routine, and where the addresses of the tables are that they load: never unmapped."""
+
+    def __init__(self, stubs: int, tables: int) -> None:
+        self._stubs = stubs
+        self._tables = (ctypes.c_uint64 * STUBS).from_address(tables)
         self.used = 0
 
     def stub(self, table: int) -> int:
@@ -319,7 +326,7 @@ class Routine:
         try:
             block, number = stub = self._free.pop()
         except IndexError:
-            block = _Block(self._common.context, self._routine, self._common.entry.prologue)
+            block = self._common.pages.block(self._routine)
             self._free += [(block, i) for i in range(1, STUBS)]
             block, number = stub = block, 0
         address = block.set_table(number, ctypes.addressof(memory))
@@ -333,7 +340,8 @@ class _Lanes:
     def __init__(self) -> None:
         self.context = context()
         self.entry = Forwarder() if sys.version_info[:2] == (3, 11) else Vectorcall()
-        self._blocks = [_Block(self.context, ROUTINE, self.entry.prologue)]
+        self.pages = _Pages(self.context, self.entry.prologue)
+        self._blocks = [self.pages.block(ROUTINE)]
         self._words = _Words()
         self._templates = {width: self._template(cls) for width, cls in ((4, Int), (8, Pointer))}
         self._references = references_of(Pointer)
@@ -476,7 +484,7 @@ class _Lanes:
         if block.used == STUBS:
             if len(self._blocks) == MOST_BLOCKS:
                 return None
-            block = _Block(self.context, ROUTINE, self.entry.prologue)
+            block = self.pages.block(ROUTINE)
             self._blocks.append(block)
         return block
 
@@ -492,7 +500,7 @@ class _Lanes:
             address, table = self._words.room(len(names))
             known = {**known, "slow": self.entry.plain}
             struct.pack_into(f"{len(names)}Q", table, 0, *[known[name] for name in names])
-            stub = _Block(self.context, routine, self.entry.prologue).stub(address)
+            stub = self.pages.block(routine).stub(address)
             self.entry.enter(function, stub, None)
 
     def words(self, count: int) -> tuple[int, Any]:
