@@ -119,9 +119,7 @@ def _lane(writer: Writer, kernel: Kernel, args: tuple[Any, ...]) -> Any:
     if writer.noted or not has_lanes():
         return NO_LANE
     launch_ex = driver.libcuda.function("cuLaunchKernelEx")
-    return launch_lane.lane_of(
-        int(kernel._function), launch_ex, args, writer.encodings, writer.layout.offsets
-    )
+    return launch_lane.lane_of(int(kernel._function), launch_ex, args, writer.encodings, writer.offsets)
 
 
 def has_lanes() -> bool:
@@ -170,8 +168,7 @@ class Writer:
             self.told(i, encoding, arg, parameter)
             for i, (arg, parameter) in enumerate(zip(args, self.parameters, strict=True))
         ]
-        offsets = layout(self.encodings, kernel._parameters)
-        self.layout = Layout([each.codes for each in self.encodings], offsets)
+        self.offsets = layout(self.encodings, kernel._parameters)
         self.names = [f"a{i}" for i in range(len(args))]
         self.noted = [
             name
@@ -198,6 +195,11 @@ class Writer:
             **HELPERS,
             **{f"{name}_type": cls for name, cls in zip(self.names, self.types, strict=True)},
         }
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Where the values lie for Python."""
+        return Layout([each.codes for each in self.encodings], self.offsets)
 
     @cached_property
     def values(self) -> Callable[..., tuple[Any, ...]]:

@@ -232,14 +232,18 @@ def _prepared() -> _Prepared | None:
     return None if common is None or not _is_as_expected(common.context) else _Prepared(common)
 
 
+@functools.cache
+def _address_at() -> int:
+    return slot_at(Buffer, Buffer._vital)
+
+
 def _how(value: Any, encoding: Encoding) -> tuple[int, int, int, int] | None:
     """The kind of an argument, where its value is, and the limits; None if only Python can pack it."""
     cls, size, codes = type(value), encoding.size, encoding.codes
     if value is None:
         return NULL, 0, 0, 0
     if isinstance(value, Buffer):
-        at = slot_at(Buffer, Buffer._vital)
-        return (ADDRESS, at, 2**64 - 1, 0) if getattr(cls, Buffer._vital) is _ADDRESS else None
+        return (ADDRESS, _address_at(), 2**64 - 1, 0) if getattr(cls, Buffer._vital) is _ADDRESS else None
     if isinstance(value, int) and codes in SIGNED.values():
         return INTEGER, 0, 2 ** (8 * size) - 1, 2 ** (8 * size - 1)
     if cls in (int, bool) and codes in ("f", "d"):
