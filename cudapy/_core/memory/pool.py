@@ -7,7 +7,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from ... import driver
 from ..._bindings.errors import CUDAError
+from ..._ffi.results import one
+from ..._ffi.status_calls import SIZE
 from ...driver import (
     CUdeviceptr,
     CUmemAllocationHandleType,
@@ -18,7 +21,7 @@ from ...driver import (
     checked,
 )
 from ..closable import Closable
-from ..context.current import RelaxedCaptureMode, current_context, owning
+from ..context.current import RelaxedCaptureMode, c_function, current_context, owning
 from ..context.green import green_contexts, kept_number
 from ..ownership import owned
 from ..ownership.captures import captures, state
@@ -30,7 +33,7 @@ from . import ipc
 from .buffer import Buffer
 from .pointer import Address, byte_count
 from .pool_attributes import MemoryPoolAttributes
-from .pooled_buffer import allocator, free_async
+from .pooled_buffer import allocate_into, allocator, free_async
 from .resource import MemoryResource, empties
 
 if TYPE_CHECKING:
@@ -46,6 +49,14 @@ KEEP_ALL = 2**64 - 1
 QUICK = 2**30 - 1  # bytes: what Python compares fastest
 
 _after_capture = deferred.after_capture
+_THRESHOLD = CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
+
+
+def _threshold(function: str, pool: CUmemoryPool, value: Any) -> None:
+    """Get or set it by a plain C call: the driver's functions would be written first, for each program."""
+    status = c_function(function)(pool, int(_THRESHOLD), value)
+    if status:
+        raise driver.libcuda.error(function, CUresult(status), {"pool": pool, "attr": _THRESHOLD})
 
 
 class MemoryPool(Closable, MemoryResource):
@@ -89,10 +100,12 @@ class MemoryPool(Closable, MemoryResource):
             buffer: Any = self._buffer
             self._quick = allocator(buffer), CUmemoryPool(int(pool))
         if not self.is_mapped:
-            threshold = CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
             with RelaxedCaptureMode():  # the driver refuses both during a capture
-                if not checked.cuMemPoolGetAttribute(pool, threshold):
-                    checked.cuMemPoolSetAttribute(pool, threshold, KEEP_ALL)
+                value = one(SIZE)()
+                _threshold("cuMemPoolGetAttribute", pool, value)
+                if not value[0]:
+                    value[0] = KEEP_ALL
+                    _threshold("cuMemPoolSetAttribute", pool, value)
 
     def _create(
         self, kind: CUmemAllocationType, place: CUmemLocation, max_size: int = 0, ipc_enabled: bool = False
@@ -136,7 +149,10 @@ class MemoryPool(Closable, MemoryResource):
         pool = self._pool
 
         def make(cell: Address) -> None:
-            owning.cuMemAllocFromPoolAsync(cell, number, pool, in_stream._handle)
+            if number < QUICK:
+                allocate_into(cell, number, pool, in_stream._handle)
+            else:  # which may be more than C can be asked for
+                owning.cuMemAllocFromPoolAsync(cell, number, pool, in_stream._handle)
 
         return self._buffer._adopt(make, number, self, in_stream)
 

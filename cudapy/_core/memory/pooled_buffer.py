@@ -29,6 +29,18 @@ def free_async() -> Any:
 
 
 @cache
+def _allocates() -> Any:
+    return filling_function(_ALLOCATE, Address, SIZE, CUmemoryPool, CUstream)
+
+
+def allocate_into(cell: Address, size: int, pool: CUmemoryPool, handle: CUstream) -> None:
+    """Have a cell get the address of new memory. Raises CUDAError. Source: cuMemAllocFromPoolAsync."""
+    if status := _allocates()(cell, size, pool, handle):
+        cell.value = 0
+        not_allocated(status, size, pool, handle)
+
+
+@cache
 def allocator(cls: Any) -> Callable[..., Buffer]:
     """What makes a Buffer of a class, whose size is not 0, in a stream that is not captured.
 
@@ -36,8 +48,7 @@ def allocator(cls: Any) -> Callable[..., Buffer]:
     freed: the Stream; the CUstream of that one, cuMemFreeAsync and 0, or None, None and a context if that
     decides which stream it is. Source: cuMemAllocFromPoolAsync.
     """
-    new = cls.__new__
-    alloc = filling_function(_ALLOCATE, Address, SIZE, CUmemoryPool, CUstream)
+    new, alloc = cls.__new__, _allocates()
 
     def allocate(
         size: int, pool: CUmemoryPool, handle: CUstream, resource: Any, stream: Any, free_in: Any, free: Any,
