@@ -33,7 +33,8 @@ def suggestion(name: str, names: Collection[str]) -> str:
     if _ELSEWHERE.get(name) in names:
         near = [_ELSEWHERE[name]]
     else:
-        near = difflib.get_close_matches(name, names, 1, 0.7)
+        begin_so = [each for each in names if each.startswith(name)]
+        near = difflib.get_close_matches(name, names, 1, 0.7) or begin_so[:1]
     return f" Did you mean {near[0]!r}?" if near else ""
 
 
