@@ -46,7 +46,9 @@ def _describe() -> str:
 
 
 _raiser = Raiser(meanings("CURESULT"))
-libcuda = Library(loader("cuda"), "CUresult", _describe, _raiser, suffixes, recipes=recipes("DRIVER"))
+libcuda = Library(
+    loader("cuda"), "CUresult", _describe, _raiser, suffixes, address="CUdeviceptr", recipes=recipes("DRIVER")
+)
 _raiser.log = DriverLog(libcuda)
 if TYPE_CHECKING:
     checked = _checked

@@ -61,19 +61,20 @@ def test_the_recipes_are_those_of_the_declarations() -> None:
 
 @needs_lanes
 @pytest.mark.parametrize("name", lane_recipes.MODULES)
-def test_letters_have_the_classes_of_the_declarations(name: str) -> None:
-    """By their names: the same as the reader of the declarations found."""
+def test_classes_are_found_in_prototypes(name: str) -> None:
+    """Those that `_types/lanes.py` leaves out: the same as the reader of the declarations found."""
     every = importlib.import_module(f"cudapy.{name}")
     (library,) = {each.library for each in lane_recipes.declared(every)}
     known = recipes.Recipes(library.declared, *library.recipes())
     status = getattr(every, library.status)
-    rows = recipes.Rows(known, status, vars(every), None, id, lambda *_: ())
+    rows = recipes.Rows(known, status, vars(every), None, library.address_class, id, lambda *_: ())
     for declaration, recipe in known.items():
         found = lane_recipes.described(declaration) or ()
         for place, each in enumerate(found):
             cls = each[2] if len(each) == 4 else each[1]
+            letter = known.kinds[recipe[place]]
             expected = getattr(every, cls) if type(cls) is str else None if cls is bytes else cls
-            assert rows.class_of(recipe[place]) is expected, (declaration.prototype, place)
+            assert rows.class_of(letter, declaration, place) is expected, (declaration.prototype, place)
 
 
 @needs_lanes

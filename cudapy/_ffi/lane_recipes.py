@@ -1,11 +1,10 @@
 """What the fast lane knows of declared functions: read once, by `python -m tests.lane_recipes`.
 
-That command writes `_types/lanes.py`. A library has three things there: what letters stand for, a recipe for
+That command writes `_types/lanes.py`. A library has three things there: the kinds of parameters, a recipe for
 each function, in the order of the declarations, and a checksum of these. A recipe has a letter for each
-parameter, in the order of C. It stands for a kind and a class: the first character is one of ARGUMENTS, or a
-`result_letter`; the name of a class follows, of ctypes or of the library, or of a table of types by
-attribute. Behind a colon there are words of the function's table that do not follow from these, in pairs of
-characters: which one, and what it is.
+parameter, in the order of C: one of LETTERS for each kind with each class. The classes are not written: what
+the prototype says is read when a letter is used first. Behind a colon there are words of the function's table
+that do not follow from these, in pairs of characters: which one, and what it is.
 """
 
 from __future__ import annotations
@@ -30,6 +29,7 @@ from .lane_types import (
     VALUE,
 )
 from .lazy_types import find
+from .scalars import SCALARS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,6 +81,12 @@ def result_letter(kind: int) -> str:
 
 
 _OF_TABLE = result_letter(CHOSEN)
+WITH_CLASS = {
+    *"hniespv",
+    *ARRAYS,
+    *map(result_letter, (_ENUM, _HANDLE_4, _HANDLE_8, _STRUCT, _SPARE, CHOSEN)),
+}
+"""The kinds that have a class."""
 
 
 def checksum(declarations: Sequence[Declaration]) -> int:
@@ -102,7 +108,7 @@ class Recipes(dict):  # type: ignore[type-arg]
             raise RuntimeError(
                 "the fast lane has recipes of other functions: run `python -m tests.lane_recipes`"
             )
-        self.kinds = dict(zip(LETTERS, kinds.split()))  # noqa: B905  # there are more letters
+        self.kinds = dict(zip(LETTERS, kinds))  # noqa: B905  # there are more letters
 
 
 Row: TypeAlias = "tuple[bytes, bytes, int, Any]"
@@ -115,8 +121,8 @@ class Rows(dict):  # type: ignore[type-arg]
     """What each letter of a library's recipes is, made when a function needs it; None: there is no lane.
 
     scope: the namespace of the functions. twins: the classes that a face has for those of C; it has ints for
-    handles, and str for texts. keep: the address of an object, kept for good. result_words: the words of a
-    result from its kind and class.
+    handles, and str for texts. address: the class of addresses of the device, if there is one. keep: the
+    address of an object, kept for good. result_words: the words of a result from its kind and class.
     """
 
     def __init__(
@@ -125,11 +131,12 @@ class Rows(dict):  # type: ignore[type-arg]
         status: Any,
         scope: dict[str, Any],
         twins: Mapping[type, Any] | None,
+        address: str,
         keep: Callable[[Any], int],
         result_words: Callable[[int, Any], tuple[int, ...]],
     ) -> None:
         self.recipes, self.status, self._scope, self._twins = recipes, status, scope, twins
-        self._keep, self._result_words = keep, result_words
+        self._address, self._keep, self._result_words = address, keep, result_words
         self._failing: dict[int, Any] = {}
         if recipes:
             self.success = status._by_value[0]
@@ -150,21 +157,30 @@ class Rows(dict):  # type: ignore[type-arg]
         letters = self.recipes[declaration].partition(":")[0]
         return [(kind, cls) for _, _, kind, cls in map(self.__getitem__, letters) if kind >= 0]
 
-    def __missing__(self, letter: str) -> Row | None:
-        kind, cls = self.recipes.kinds[letter][0], self.class_of(letter)
+    def make(self, letter: str, declaration: Declaration, place: int) -> Row | None:
+        """What a letter is, from the first declaration that has it, as its parameter at a place."""
+        kind = self.recipes.kinds[letter]
+        cls = self.class_of(kind, declaration, place)
         known = ARGUMENTS.get(kind)
         made = self._argument(*known, cls) if known else self._result(ord(kind) - ord("A"), cls)
         self[letter] = made
         return made
 
-    def class_of(self, letter: str) -> Any:
-        """The class of a letter, or the types that an attribute decides; None if it has none."""
-        name = self.recipes.kinds[letter][1:]
-        return find(vars(ctypes) if name.startswith("c_") else self._scope, name) if name else None
-
     def cell(self, cls: Any, slot: bytes) -> tuple[bytes, bytes, bytes]:
         """The words of an argument that is a handle, which C fills."""
         return _before(PLACE, self._keep(cls), 0), slot, _behind(0, 0, 0, 8, 0, 0)
+
+    def class_of(self, kind: str, declaration: Declaration, place: int) -> Any:
+        """The class of a parameter, or the types that an attribute decides; None if its kind has none."""
+        if kind not in WITH_CLASS:
+            return find(self._scope, self._address) if kind == "a" and self._address else None
+        text = declaration.prototype
+        before, _, name = text[text.index("(") + 1 : -1].split(",")[place].strip().rpartition(" ")
+        if kind == _OF_TABLE:
+            return find(self._scope, declaration.variants[name.lstrip("*")][1])
+        name = " ".join([word for word in before.replace("*", " ").split() if word != "const"])
+        cls = SCALARS.get(name) or find(self._scope, name)
+        return ctypes.c_int if kind in ARRAYS and issubclass(cls, Enum) else cls
 
     def _twin(self, cls: Any) -> Any:
         """What a face has for a class of C; None if it has none, or there is no class."""

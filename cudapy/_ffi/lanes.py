@@ -344,7 +344,6 @@ class _Lanes:
         self._blocks = [self.pages.block(ROUTINE)]
         self._words = _Words()
         self._templates = {width: self._template(cls) for width, cls in ((4, Int), (8, Pointer))}
-        self._references = references_of(Pointer)
         self._kept_handles: dict[Any, int] = {}
 
     def install(
@@ -412,6 +411,7 @@ class _Lanes:
         self,
         function: Any,
         c_function: Any,
+        declaration: Declaration,
         rows: Rows,
         recipe: str,
         failed: Callable[..., Any] | None,
@@ -431,7 +431,7 @@ class _Lanes:
         outputs: list[bytes] = []
         parts = count = place = shift = 0
         for letter in letters:
-            row = rows[letter]
+            row = rows[letter] if letter in rows else rows.make(letter, declaration, place)
             if row is None:
                 return None
             before, behind, kind, cls = row
@@ -532,7 +532,7 @@ class _Lanes:
             return ()
         kept = self._kept_handles.get(cls)
         if kept is None:
-            used_again = references_of(cls) == self._references
+            used_again = references_of(cls) == references_of(Pointer)
             kept = self._kept_handles[cls] = self.words(2)[0] if used_again else 0
         return kind, immortal(cls), template, size, kept
 
@@ -750,6 +750,7 @@ def _rows(common: _Lanes, declaration: Declaration, twins: Mapping[type, Any] | 
         find(scope, library.status),
         scope,
         twins,
+        library.address_class,
         immortal,
         common.result_words,
     )
@@ -781,7 +782,7 @@ def _attach(
         if function not in tables:
             if names is None and common.entry.passes_all:
                 names = declaration.inputs
-            table = common.open(function, c_function, rows, recipe, failed, names, owning)
+            table = common.open(function, c_function, declaration, rows, recipe, failed, names, owning)
             if table is None:
                 return None
             tables[function] = table

@@ -46,6 +46,7 @@ class Library:
     pending: the status of a function whose work goes on: no failure, and the results are there.
     counted_as: whose releases `since` has.
     negative: makes the status of a negative number from a function that returns how many bytes there were.
+    address: the class of addresses of the device, if there is one.
     recipes: returns what the fast lane has to know of the functions, as in `_types.lanes`.
     """
 
@@ -63,6 +64,7 @@ class Library:
         pending: int | None = None,
         counted_as: str = "CUDA",
         negative: Callable[[int], Any] | None = None,
+        address: str = "",
         recipes: Callable[[], tuple[str, str, int]] = lambda: ("", "", 0),
     ) -> None:
         self.load = load
@@ -75,6 +77,7 @@ class Library:
         self.pending = pending
         self.counted_as = counted_as
         self.negative = negative
+        self.address_class = address  # its name
         self.recipes = recipes
         self.rows: Any = None  # which `lanes` makes of the recipes
         self._found: dict[str, Any] = {}  # by symbol
