@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
@@ -9,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+import cudapy
 from cudapy._ffi import lanes
+from cudapy._ffi.functions import HELPERS
 
 CODE = """
 import ctypes, sys
@@ -71,3 +74,17 @@ def test_a_second_launch_makes_no_structs(stub_path: Path) -> None:
     calls = f"stream = driver.CUstream(2); {launch * 4}"
     _, *imported = after(calls, stub_path)
     assert imported and not [name for name in imported if name.endswith(".structs")]
+
+
+@pytest.mark.parametrize(
+    "path", sorted(Path(cudapy.__file__).parent.glob("*.py")), ids=lambda path: path.stem
+)
+def test_modules_have_no_names_of_helpers(path: Path) -> None:
+    """The first function that is written puts these into the namespace of its module."""
+    names = {
+        name.id if isinstance(name, ast.Name) else name.name
+        for each in ast.parse(path.read_text()).body
+        for name in (each.targets if isinstance(each, ast.Assign) else [each])
+        if isinstance(name, (ast.Name, ast.FunctionDef, ast.ClassDef))
+    }
+    assert not names & HELPERS.keys()

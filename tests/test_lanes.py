@@ -629,6 +629,8 @@ def test_odd_objects(d: ModuleType, stub: Stub) -> None:
     for _ in range(rounds):
         function, twin, count = chance.choice(pairs)
         arguments = tuple([chance.choice(values) for _ in range(count)])
+        if function.__name__ == "cuDeviceGetName" and type(arguments[0]) is int and arguments[0] > 1 << 24:
+            continue  # whose results have gigabytes, which takes seconds to compare
         stub.status = chance.choice((0, 0, FAILURE))
         stub.reset()
         found = outcome(function, arguments), arrived(stub.calls(), getattr(d, function.__name__))

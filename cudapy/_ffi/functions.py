@@ -55,7 +55,7 @@ HELPERS: dict[str, Any] = {
     "_items": results.items,
     "_keep": results.keep,
     "_released": results.released,
-    "_room": results.room,
+    "_new_text": results.room,
     "_needs": results.needs,
     "_new_struct": ctypes.Structure.__new__,
     "_destination": convert.destination,

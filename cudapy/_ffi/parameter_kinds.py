@@ -229,7 +229,7 @@ def _array_output(writer: Writer, parameter: CParameter, cls: Any) -> None:
     if not count.isalnum():  # an expression
         writer.lines.append(f"{name}_count = {count}")
         count = f"{name}_count"
-    new = f"_room({count})" if _is_char(cls) else f"({writer.put(results.storage(cls))} * {count})()"
+    new = f"_new_text({count})" if _is_char(cls) else f"({writer.put(results.storage(cls))} * {count})()"
     writer.lines.append(f"{name} = {new} if {count} else None")
     writer.arguments.append(name)
     in_out = isinstance(counter, CParameter) and counter.stars
