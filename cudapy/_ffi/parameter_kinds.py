@@ -57,10 +57,15 @@ def _is_char(cls: Any) -> bool:
 
 
 def _handle(writer: Writer, parameter: CParameter, cls: Any) -> None:
-    name, cls_name, what = parameter.name, writer.put(cls), writer.what(parameter)
-    convert_ = "_callback" if issubclass(cls, Callback) else "_handle"
+    name, convert_ = parameter.name, "_callback" if issubclass(cls, Callback) else "_handle"
+    writer.lines.append(_of_class(writer, parameter, cls, convert_))
     writer.arguments.append(f"{name}.value" if ctypes.sizeof(cls) <= 4 else name)
-    writer.lines.append(f"if type({name}) is not {cls_name}: {name} = {convert_}({name}, {cls_name}, {what})")
+
+
+def _of_class(writer: Writer, parameter: CParameter, cls: Any, convert_: str) -> str:
+    """The line that makes sure that an argument is of the class of a handle; convert_: what makes it one."""
+    name, cls_name, what = parameter.name, writer.put(cls), writer.what(parameter)
+    return f"if type({name}) is not {cls_name}: {name} = {convert_}({name}, {cls_name}, {what})"
 
 
 def _number(writer: Writer, parameter: CParameter, cls: Any) -> None:
@@ -99,11 +104,8 @@ def _measures(writer: Writer, name: str) -> bool:
 
 def _in_place(writer: Writer, parameter: CParameter, cls: Any) -> None:
     """A handle of the caller that C may change."""
-    name, cls_name = parameter.name, writer.put(cls)
-    writer.arguments.append(f"_byref({name})")
-    writer.lines.append(
-        f"if type({name}) is not {cls_name}: {name} = _handle({name}, {cls_name}, {writer.what(parameter)})"
-    )
+    writer.lines.append(_of_class(writer, parameter, cls, "_handle"))
+    writer.arguments.append(f"_byref({parameter.name})")
 
 
 def _variant(writer: Writer, parameter: CParameter, _: Any) -> None:
