@@ -65,7 +65,7 @@ class BlockRun(Run):
     def begin(self, batch: Batch) -> None:
         super().begin(batch)
         if self._region.sites:
-            self._races = RaceTables(self._region, batch, self._workers[0].ring)
+            self._races = RaceTables(self._region, batch, self._workers[0].ring, True)
         self._set(layout.WARPS, batch.threads.per_block // LANES)
         if self._takes_shared:
             addresses = batch.shared.addresses_of_blocks()
@@ -92,8 +92,7 @@ class BlockRun(Run):
             plan = self._plan = self._planned(frame, lanes, entry)
         self._look_at_memory()
         if self._races is not None:
-            firsts = np.arange(0, count, LANES) if lanes is None else lanes[::LANES]
-            self._races.begin(firsts, True, self._snapshot)
+            self._races.begin(count, lanes, self._snapshot)
         for worker in self._workers:
             worker.begin(plan.keeps)
         not_begun = self._go(count // LANES, lanes, look)

@@ -49,7 +49,7 @@ class LaneRun(Run):
         super().begin(batch)
         batch.threads.has_arrays = True
         if self._region.sites:
-            self._races = RaceTables(self._region, batch, self._workers[0].ring)
+            self._races = RaceTables(self._region, batch, self._workers[0].ring, False)
         if self._takes_shared:
             self._set(layout.SHARED_SIZE, batch.shared.size)
             self._forget(-1)
@@ -65,8 +65,7 @@ class LaneRun(Run):
             plan = self._plan = self._planned(frame, lanes, entry, count)
         self._look_at_memory()
         if self._races is not None:
-            firsts = np.arange(0, count, LANES) if lanes is None else lanes[::LANES]
-            self._races.begin(firsts, False, self._snapshot)
+            self._races.begin(count, lanes, self._snapshot)
         for worker in self._workers:
             worker.begin(plan.keeps)
         try:

@@ -13,7 +13,7 @@ from .races import SHADOW, USED
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ..aliases import I64, U64
+    from ..aliases import I64, U64, Lanes
     from ..memory import Snapshot
     from ..run.batch import Batch
     from ..run.shadow import Shadow
@@ -22,16 +22,19 @@ if TYPE_CHECKING:
 
 
 class RaceTables:
-    """Of any lanes, in chunks, or of the warps of whole blocks, each of which runs in a memory of a ring."""
+    """Of any lanes, in chunks, or of the warps of whole blocks, each of which runs in a memory of a ring.
 
-    def __init__(self, region: Region, batch: Batch, ring: list[RegionMemory]) -> None:
+    are_warps: whether chunks are those.
+    """
+
+    def __init__(self, region: Region, batch: Batch, ring: list[RegionMemory], are_warps: bool) -> None:
         assert batch.races is not None
         self._region, self._detector, self._ring = region, batch.races, ring
         self._per_block = batch.threads.per_block
         self._snapshot: Snapshot | None = None
         self._known: object = None
         self._numbers: I64 = np.empty(0, np.int64)
-        self._are_warps = False
+        self._are_warps = are_warps
         self._began = 0
         self._chunks: U64 = np.empty((0, 4), np.uint64)
         self._shared: U64 = np.zeros(SHADOW // 8, np.uint64)
@@ -43,9 +46,10 @@ class RaceTables:
             for memory in ring:
                 memory.bytes[offset : offset + 4].view(np.int32)[0] = site
 
-    def begin(self, numbers: I64, are_warps: bool, snapshot: Snapshot | None) -> None:
-        """Lanes begin to run; `numbers` are the first ones of their chunks. are_warps: of whole blocks."""
-        self._numbers, self._are_warps, self._began = numbers, are_warps, self._detector.time
+    def begin(self, count: int, lanes: Lanes, snapshot: Snapshot | None) -> None:
+        """So many lanes begin to run."""
+        self._numbers = np.arange(0, count, LANES) if lanes is None else lanes[::LANES]
+        self._began = self._detector.time
         self._detector.refine_shared(self._region.least_shared)
         self._set(layout.SHARED_SHADOW, address_of(self._shared))
         self.update(snapshot, is_new=True)

@@ -115,10 +115,8 @@ class Calls:
         base = self._frame_behind(function, frame, lanes)
         top = int(np.maximum.reduce(base) if base.ndim else base) + called.local_size
         if top > (most := self._batch.device.stack_size):
-            more, number = (
-                f"a stack has {most} bytes, {-key.depth + 1} calls are open",
-                function_number(function, block),
-            )
+            more = f"a stack has {most} bytes, {-key.depth + 1} calls are open"
+            number = function_number(function, block)
             self._batch.report.fail(
                 fault.HARDWARE_STACK_ERROR, "Stack overflow", number, lanes, True, more=more
             )
