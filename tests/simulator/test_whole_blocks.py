@@ -99,10 +99,14 @@ CHECKS: list[tuple[str, ...]] = [
     ("check_races", "check_uninitialized"),
 ]
 SHAPES = [(3, 32), (40, 96), (40, 128), (5, 1024)]
+UNEVEN = [(40, 16), (9, 100)]
+"""Blocks whose last warp has fewer threads."""
 CASES = [
     *(((), shape) for shape in SHAPES),
     *((one, (40, 96)) for one in CHECKS[1:3]),
     *((CHECKS[3], shape) for shape in SHAPES[2:]),
+    *((CHECKS[0], shape) for shape in UNEVEN),
+    *((CHECKS[3], shape) for shape in UNEVEN),
 ]
 BODIES = {
     "loop": (LOOP, OWN),

@@ -71,10 +71,9 @@ class MachineRuns:
 
         look: what is called now and then, with the block at hand, to let others run. Raises Fault.
         """
-        memories, batch = 0, self._batch
-        is_plain = RACES not in region.checks or (batch.races is not None and batch.races.is_plain)
-        if is_plain and region.is_whole and region not in batch.launch.by_lanes and self._are_blocks(lanes):
-            memories = BlockRun.memories(region, batch.threads.per_block // LANES)
+        memories = 0
+        if self._are_whole_blocks(region, lanes):
+            memories = BlockRun.memories(region, -(-self._batch.threads.per_block // LANES))
         run = self._runs.get((region, memories))
         if run is None:
             try:
@@ -82,7 +81,7 @@ class MachineRuns:
             except IndexError:
                 run = BlockRun(region, memories) if memories else LaneRun(region)
             self._runs[region, memories] = run
-            run.begin(batch)
+            run.begin(self._batch)
         blocks, have_left = run.run(frame, lanes, entry, look)
         return blocks, have_left, run.has_effects
 
@@ -94,11 +93,18 @@ class MachineRuns:
                 region.at_rest[memories].append(run)
         self._runs.clear()
 
-    def _are_blocks(self, lanes: Lanes) -> bool:
-        """Whether lanes are all those of some blocks, and chunks of them are warps."""
-        per_block = self._batch.threads.per_block
-        if per_block % LANES or lanes is None:
-            return per_block % LANES == 0
+    def _are_whole_blocks(self, region: Region, lanes: Lanes) -> bool:
+        """Whether lanes are all those of some blocks, which are to run as such."""
+        batch, per_block = self._batch, self._batch.threads.per_block
+        if not region.is_whole or region in batch.launch.by_lanes:
+            return False
+        is_checked = RACES in region.checks
+        if is_checked and (batch.races is None or not batch.races.is_plain):
+            return False
+        if per_block % LANES and not (region.has_barriers or is_checked):
+            return False  # chunks with lanes of several blocks have more of them
+        if lanes is None:
+            return True
         if len(lanes) % per_block:
             return False
         rows = lanes.reshape(-1, per_block)

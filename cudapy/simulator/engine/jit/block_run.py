@@ -17,16 +17,17 @@ from .layout import LANES
 from .library import routines
 from .race_tables import RaceTables
 from .run import Copy, Run, table_of
-from .workers import RingWorker, WarpWorker
+from .workers import RingWorker, WarpWorker, split
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..aliases import I64, Lanes
+    from ..aliases import I64, Array, Lanes
     from ..ptx.types import Type
     from ..run.batch import Batch
     from ..run.frame import Frame
     from .region import Region
+    from .workers import Chunks
 
 _MANY_STUCK = 256
 """Chunks that NumPy goes on with, after which others do not begin so."""
@@ -50,7 +51,8 @@ class BlockRun(Run):
         self.worker = RingWorker if self._has_ring else WarpWorker
         super().__init__(region, memories)
         known = routines()
-        self._set(layout.WARPS, memories)
+        for place, memory in enumerate(self._workers[0].ring):
+            memory.set(layout.WARP, place)
         self._set(layout.ALIGNED, 1)
         self._set(layout.CALM, 1)
         self._set(layout.ROUTINES + 8 * layout.EXIT, known.exit_whole)
@@ -66,7 +68,9 @@ class BlockRun(Run):
         super().begin(batch)
         if self._region.sites:
             self._races = RaceTables(self._region, batch, self._workers[0].ring, True)
-        self._set(layout.WARPS, batch.threads.per_block // LANES)
+        per_block = batch.threads.per_block
+        self._set(layout.WARPS, self._warps)
+        self._set(layout.LAST_CHUNK, self._warps - 1 if per_block % LANES else -1)
         if self._takes_shared:
             addresses = batch.shared.addresses_of_blocks()
             self._set(layout.SHARED_SIZE, batch.shared.size)
@@ -95,7 +99,7 @@ class BlockRun(Run):
             self._races.begin(count, lanes, self._snapshot)
         for worker in self._workers:
             worker.begin(plan.keeps)
-        not_begun = self._go(count // LANES, lanes, look)
+        not_begun = self._go(count // self._batch.threads.per_block * self._warps, lanes, look)
         if self._races is not None:
             self._races.end_blocks(one.chunk for worker in self._workers for one in worker.stuck)
         if not not_begun and not any(one.stuck for one in self._workers):
@@ -114,6 +118,7 @@ class BlockRun(Run):
         per_block = batch.threads.per_block
         blocks = None if lanes is None else lanes[::per_block] // per_block
         brought, _, _ = region.registers_at(entry)
+        padded = self._padded(batch.threads.numbers(lanes)) if per_block % LANES else lanes
         of_blocks, of_warps = [], []
         for one in itertools.chain(*self._varying):
             if one.field == layout.BLOCK:
@@ -121,15 +126,38 @@ class BlockRun(Run):
             else:
                 of_warps.append(one)
         for register in brought:
-            self._copy(of_warps, frame[register.slot], register.location, lanes, register.stays)
+            self._copy(of_warps, frame[register.slot], register.location, padded, register.stays)
         if self._takes_local:
-            self._copy(of_warps, batch.local.addresses(), layout.LOCAL_BASE, lanes, True)
+            self._copy(of_warps, batch.local.addresses(), layout.LOCAL_BASE, padded, True)
         tables = table_of(of_warps), table_of(of_blocks)
         self._set(layout.INS, tables[0][0], len(of_warps))
         self._set(layout.BLOCK_INS, tables[1][0], len(of_blocks))
         self._set(layout.ENTRY, region.place(entry))
+        for memory in self._workers[0].ring:
+            last = memory.array(layout.LAST_PLACE)
+            last[:] = layout.NOWHERE
+            last[: per_block % LANES] = region.place(entry)
         is_lasting = lanes is None and not (brought or self._takes_local)
         return _Plan(entry, is_lasting, tables)
+
+    @property
+    def _warps(self) -> int:
+        """Of a block; the last one may have fewer lanes."""
+        return -(-self._batch.threads.per_block // LANES)
+
+    def _first_lane(self, chunk: int) -> int:
+        block, warp = divmod(chunk, self._warps)
+        return block * self._batch.threads.per_block + warp * LANES
+
+    def _split(self, chunks: int, count: int, lanes: Lanes) -> list[Chunks]:
+        return split(chunks, count, None, self._warps)
+
+    def _padded(self, values: Array) -> Array:
+        """A value of each thread of blocks; the last one of a block again, up to a whole warp."""
+        per_block = self._batch.threads.per_block
+        if per_block % LANES == 0:
+            return values
+        return np.pad(values.reshape(-1, per_block), ((0, 0), (0, -per_block % LANES)), "edge").reshape(-1)
 
     @property
     def _has_too_many_stuck(self) -> bool:
@@ -140,6 +168,7 @@ class BlockRun(Run):
             self._fill(value.astype(kind.code), location)
             return
         values = value.values.astype(kind.code, copy=False)
+        values = values if isinstance(value, ByBlock) else self._padded(values)
         size, is_wide = values.itemsize, kind.size == 8
         if isinstance(value, ByBlock):
             alike = layout.ALIKE_WIDE if is_wide else layout.ALIKE

@@ -50,8 +50,8 @@ INS, IN_COUNT, OUTS, OUT_COUNT, OUT_ALL = (next(_fields) for _ in range(5))
 a block, which few do, need the entries from OUT_COUNT to OUT_ALL, too.
 """
 ENTRY, PLACES, LAST_CHUNK, ALIGNED = (next(_fields) for _ in range(4))
-"""The block where lanes enter; an array for where each has left the region, 4 bytes each; the last chunk,
-which may have fewer lanes; and 1 if each chunk is a whole warp.
+"""The block where lanes enter; an array for where each has left the region, 4 bytes each; the chunk that may
+have fewer lanes, the last one, or the warp of each block that has; and 1 if no chunk has lanes of two warps.
 """
 SHARED_SIZE, LOCAL_SIZE = next(_fields), next(_fields)
 """The bytes of a block's shared memory, of a thread's local memory."""

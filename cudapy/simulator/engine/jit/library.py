@@ -164,10 +164,11 @@ def _chunks(out: Assembler) -> None:
         out.word("mov", RAX, At(RBX, layout.OUT_COUNT))
         out.keep(At(RBX, layout.OUT_NOW), RAX)
         out.word("mov", RAX, At(RBX, layout.CHUNK))
+        out.jump("enter_chunk")
+
+    with out.routine("enter_chunk", takes=(RAX,), clobbers=_ALL):
         out.word("cmp", RAX, At(RBX, layout.LAST_CHUNK))
-        out.jump_if("e", "last")
-        out.jump("enter_whole")
-        out.label("last")
+        out.jump_if("ne", "enter_whole")
         entry = YMM[0]
         out.set(RDX, 0)
         for part in _PARTS:  # NOWHERE has its sign set
@@ -221,7 +222,8 @@ def _warps(out: Assembler) -> None:
             _copies(out, layout.BLOCK_INS, layout.BLOCK_IN_COUNT, inward=True)
         out.label("has_block")
         _copies(out, layout.INS, layout.IN_COUNT, inward=True)
-        out.jump("enter_whole")
+        out.word("mov", RAX, At(RBX, layout.WARP))
+        out.jump("enter_chunk")
 
     with out.routine("finish_warp", clobbers=_ALL):
         out.number("add", At(RBX, layout.CHUNK), 1)
@@ -259,7 +261,8 @@ def _rings(out: Assembler) -> None:
         with out.scope():
             _copies(out, layout.BLOCK_INS, layout.BLOCK_IN_COUNT, inward=True)
         _copies(out, layout.INS, layout.IN_COUNT, inward=True)
-        out.jump("enter_whole")
+        out.word("mov", RAX, At(RBX, layout.WARP))
+        out.jump("enter_chunk")
 
     with out.routine("barrier", takes=(RAX, RDX), clobbers=(RAX, RDX, RBX)):
         out.keep(At(RBX, layout.BARRIER_AT), RAX)

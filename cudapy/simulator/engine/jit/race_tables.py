@@ -31,6 +31,7 @@ class RaceTables:
         assert batch.races is not None
         self._region, self._detector, self._ring = region, batch.races, ring
         self._per_block = batch.threads.per_block
+        self._warps = -(-self._per_block // LANES)
         self._snapshot: Snapshot | None = None
         self._known: object = None
         self._numbers: I64 = np.empty(0, np.int64)
@@ -48,7 +49,10 @@ class RaceTables:
 
     def begin(self, count: int, lanes: Lanes, snapshot: Snapshot | None) -> None:
         """So many lanes begin to run."""
-        self._numbers = np.arange(0, count, LANES) if lanes is None else lanes[::LANES]
+        step = self._per_block if self._are_warps else LANES
+        self._numbers = np.arange(0, count, step) if lanes is None else lanes[::step]
+        if self._are_warps:
+            self._numbers = (self._numbers[:, None] + np.arange(0, self._per_block, LANES)).reshape(-1)
         self._began = self._detector.time
         self._detector.refine_shared(self._region.least_shared)
         self._set(layout.SHARED_SHADOW, address_of(self._shared))
@@ -63,7 +67,7 @@ class RaceTables:
 
     def end_blocks(self, chunks: Iterable[int]) -> None:
         """Whole blocks have run, but for those of chunks, which go on elsewhere."""
-        blocks = np.unique(np.fromiter(chunks, np.int64) // (self._per_block // LANES))
+        blocks = np.unique(np.fromiter(chunks, np.int64) // self._warps)
         firsts = self._tell(blocks)
         if len(firsts):
             self._detector.met((firsts[:, None] + np.arange(self._per_block)).reshape(-1))
@@ -102,7 +106,7 @@ class RaceTables:
 
     def _tell(self, which: I64) -> I64:
         """Tell the detector about blocks. Returns the first lanes of those that came to a barrier here."""
-        warps = which * (self._per_block // LANES)
+        warps = which * self._warps
         times, firsts = self._chunks[warps, 1].view(np.int64), self._numbers[warps]
         now = self._ring[0].get(layout.RACE_TIME)
         self._detector.met_meanwhile(firsts // self._per_block, times, now)

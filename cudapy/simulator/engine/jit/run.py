@@ -116,6 +116,17 @@ class Run:
         """Whether to give up, as chunks seldom come to their ends."""
         return False
 
+    def _first_lane(self, chunk: int) -> int:
+        """The position of a chunk's first lane among those that run."""
+        return chunk * LANES
+
+    def _split(self, chunks: int, count: int, lanes: Lanes) -> list[Chunks]:
+        """About `count` ranges of whole blocks."""
+        threads = self._batch.threads
+        step, uneven = divmod(threads.per_block, LANES)
+        blocks = None if lanes is None and not uneven else threads.blocks[threads.numbers(lanes)]
+        return split(chunks, count, blocks, step)
+
     def _bring(self, value: Any, location: int, kind: Type, group: int) -> None:
         """Have an input of the region in its location, from now on or with each chunk or block."""
         raise NotImplementedError
@@ -158,16 +169,18 @@ class Run:
         numbers = self._batch.threads.numbers(lanes)
         have_left = np.ones(len(places), bool)
         for first, end in not_begun:
-            have_left[first * LANES : end * LANES] = False
-            places[first * LANES : end * LANES] = self._memory.get(layout.ENTRY)
+            begun = slice(self._first_lane(first), self._first_lane(end))
+            have_left[begun] = False
+            places[begun] = self._memory.get(layout.ENTRY)
         for chunk, here, _ in stuck:
-            have_left[chunk * LANES :][: len(here)] = False
-            places[chunk * LANES :][: len(here)] = here
+            start = self._first_lane(chunk)
+            have_left[start:][: len(here)] = False
+            places[start:][: len(here)] = here
         for one, result in results:
             frame.merge(one.slot, result[: len(places)][have_left], numbers[have_left])
         for chunk, here, registers in stuck:
             for one, value in registers:
-                frame.merge(one.slot, value, numbers[chunk * LANES :][: len(here)])
+                frame.merge(one.slot, value, numbers[self._first_lane(chunk) :][: len(here)])
         return True
 
     def _copy(
@@ -270,10 +283,8 @@ class Run:
 
     def _shared_out(self, chunks: int, lanes: Lanes) -> tuple[list[Worker], deque[Chunks]]:
         """The workers for so many chunks, and the ranges that they take."""
-        count, threads = self._batch.launch.settings.workers, self._batch.threads
-        step, uneven = divmod(threads.per_block, LANES)
-        blocks = None if lanes is None and not uneven else threads.blocks[threads.numbers(lanes)]
-        ranges = deque(split(chunks, _RANGES * count, blocks, step))
+        count = self._batch.launch.settings.workers
+        ranges = deque(self._split(chunks, _RANGES * count, lanes))
         count, first = min(count, len(ranges)), self._workers[0]
         images = [memory.bytes for memory in first.ring]
         while len(self._workers) < count:
@@ -288,7 +299,7 @@ class Run:
         step = self._region.left_to_python[memory.get(layout.WHICH) & 0xFFFFFFFF].step
         batch, positions = self._batch, np.flatnonzero(memory.array(layout.MASK))
         memory.set(layout.BUDGET, memory.get(layout.BUDGET) - _ACCESS_COST)
-        numbers = positions + memory.get(layout.CHUNK) * LANES
+        numbers = positions + self._first_lane(memory.get(layout.CHUNK))
         if lanes is not None:
             numbers = lanes[numbers]
         asked = layout.ASKED if self._region.checks > {BOUNDS} else layout.ADDRESS

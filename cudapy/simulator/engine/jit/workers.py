@@ -234,11 +234,14 @@ class RingWorker(Worker):
             state = memory.get(layout.STATE)
             places = memory.array(layout.PLACE).copy()
             if state == layout.NOT_BEGUN:
-                entry = np.full(layout.LANES, memory.get(layout.ENTRY), np.uint32)
-                self.stuck.append(Stuck(first + place, entry, []))
+                if place == memory.get(layout.LAST_CHUNK):
+                    places = memory.array(layout.LAST_PLACE).copy()
+                else:
+                    places[:] = memory.get(layout.ENTRY)
+                self.stuck.append(Stuck(first + place, places[places != layout.NOWHERE], []))
                 continue
             if state == layout.FINISHED:
-                places[:] = self._region.end
+                places[places != layout.NOWHERE] = self._region.end
             elif state == layout.WAITING:
                 barrier = memory.get(layout.BARRIER_AT)
                 if is_released:
