@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cudapy.simulator.engine import settings
 from cudapy.simulator.engine.fault import Fault
 from cudapy.simulator.engine.memory import Memory
 from cudapy.simulator.engine.module import Module, PTXError
@@ -36,6 +37,7 @@ REFUSED = {
     "digits of a directive": (f"{HEAD}.entry k() .maxntid {NINES}\n{{ ret; }}", "larger than 64 bits"),
     "no threads": (f"{HEAD}.entry k() .maxntid 0, 1, 1\n{{ ret; }}", ".maxntid has sizes of at least 1"),
     "no threads of a block": (f"{HEAD}.entry k() .reqntid 8, 0\n{{ ret; }}", "sizes of at least 1, not 0"),
+    "no number": (f"{HEAD}.entry k() .maxntid 8 .minnctapersm\n{{ ret; }}", ".minnctapersm needs a number"),
     "digits of a value": (f"{HEAD}.global .u32 x = {NINES};", "larger than 64 bits"),
     "alignment of 0": (f"{HEAD}.global .align 0 .b8 x[4];", "a power of two up to 65536, not 0"),
     "alignment of 3": (kernel(".local .align 3 .b8 x[4];"), "a power of two up to 65536, not 3"),
@@ -141,6 +143,20 @@ def test_lines_stand_between_the_operands_of_a_call() -> None:
     written = machine.zeros(64, np.uint32)
     machine.run(Module(HEAD + function + kernel(body)[len(HEAD) :], machine.memory), "k", 1, 32, written)
     assert written.get()[0] == 41
+
+
+@pytest.mark.parametrize("check_races", [False, True])
+def test_a_mask_is_the_bits_that_an_instruction_of_floats_wrote(check_races: bool) -> None:
+    """-x of the bits 0x8000ff00 is 0x0000ff00: of these threads 8 is the first."""
+    body = """.reg .b64 %d; .reg .b32 %m, %f, %t, %v; .reg .pred %p; ld.param.u64 %d, [p];
+        mov.u32 %t, %tid.x; sub.u32 %m, %t, 8; setp.gt.u32 %p, %m, 7; @%p bra L;
+        and.b32 %m, %t, 0; xor.b32 %m, %m, 0x8000ff00; neg.f32 %f, %m;
+        elect.sync %v|%p, %f; st.global.b32 [%d], %v; L:"""
+    machine = Machine()
+    written = machine.zeros(64, np.uint32)
+    settings.current.check_races, settings.current.machine_code = check_races, "never"
+    machine.run(Module(kernel(body), machine.memory), "k", 1, 32, written)
+    assert written.get()[0] == 8
 
 
 MALLOC = f"{HEAD}.extern .func (.param .b64 r) malloc (.param .b64 n);"

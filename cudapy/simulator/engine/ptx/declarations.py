@@ -34,6 +34,7 @@ _HEAD = re.compile(
     re.DOTALL,
 )
 _DIRECTIVE = re.compile(r"\.(\w+)((?:\s+|,|\d+)*)")
+_WITH_NUMBERS = ("maxnreg", "maxntid", "reqntid", "minnctapersm", "maxclusterrank", "reqnctapercluster")
 _REFERENCE = re.compile(r"(?:generic\()?\s*([A-Za-z_$%][\w$]*)\s*\)?\s*(?:\+\s*(\d+))?$")
 
 
@@ -129,6 +130,9 @@ def function_head(text: str, line: int) -> FunctionText:
         name: tuple(count(number) for number in re.findall(r"\d+", numbers))
         for name, numbers in _DIRECTIVE.findall(match["rest"])
     }
+    for name in _WITH_NUMBERS:
+        if directives.get(name) == ():
+            raise PTXError(f"line {line}: .{name} needs a number")
     for name in ("maxntid", "reqntid"):
         if 0 in directives.get(name, ()):
             raise PTXError(f"line {line}: .{name} has sizes of at least 1, not 0")

@@ -210,12 +210,7 @@ class Scheduler:
             if joined is None:
                 return None
             lanes = joined
-        mask = (
-            part(frame[convergence_mask[1]], lanes)
-            if isinstance(convergence_mask, tuple)
-            else np.uint32(convergence_mask)
-        )
-        complete = self.batch.warps.gathered(mask, lanes)
+        complete = self.batch.warps.gathered(part(_bits(convergence_mask, frame), lanes), lanes)
         if complete.all():
             return lanes
         self._groups.masked[key] = [lanes[~complete]]
@@ -231,9 +226,9 @@ class Scheduler:
         if convergence_mask == 0xFFFFFFFF:
             return
         numbers = self._threads.numbers(lanes)
-        mask = frame[convergence_mask[1]] if isinstance(convergence_mask, tuple) else convergence_mask
-        mask = np.asarray(mask) if lanes is None or not np.ndim(mask) else np.asarray(mask).take(lanes)
-        outside = self.batch.warps.are_outside(mask.astype(np.uint32), numbers)
+        mask = _bits(convergence_mask, frame)
+        mask = mask if lanes is None else part(mask, lanes)
+        outside = self.batch.warps.are_outside(mask, numbers)
         if outside.any():
             report = self.batch.report
             first = int(np.broadcast_to(mask, numbers.shape)[int(np.argmax(outside))])
@@ -369,3 +364,11 @@ def _merged(groups: list[Lanes], count: int) -> Lanes:
 
 def _size(lanes: Lanes, count: int) -> int:
     return count if lanes is None else len(lanes)
+
+
+def _bits(convergence_mask: int | tuple[str, int], frame: Frame) -> U32:
+    """A mask as a number, whatever type the instruction had that wrote the register."""
+    if not isinstance(convergence_mask, tuple):
+        return np.asarray(convergence_mask, np.uint32)
+    value = np.asarray(frame[convergence_mask[1]])
+    return value.view(f"u{value.itemsize}").astype(np.uint32, copy=False)
