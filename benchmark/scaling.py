@@ -20,7 +20,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,6 +39,8 @@ LIMIT = 300
 """Seconds after which a sample is stopped, and has failed."""
 NAMES = "ranks", "bytes", "seconds"
 SIZES = [1 << bits for bits in range(3, 31, 3)]
+QUICK = 1 << 15, 2
+"""On the simulator, whose times say nothing: the largest size, and the calls of each, by default."""
 PREDICTED = 2, 4, 8, 16, 32, 64
 
 
@@ -143,19 +145,20 @@ def report(points: Sequence[Point]) -> str:
     return "\n".join(lines)
 
 
-def measure(path: Path, sizes: Iterable[int], repeats: int) -> int:
-    """Time all_reduce of each size in this rank; rank 0 adds the slowest rank's times to the file."""
+def measure(path: Path, largest: int | None, repeats: int | None) -> int:
+    """Time all_reduce of sizes up to `largest` in this rank; rank 0 adds the slowest rank's times to a file."""
     from cudapy import simulator
     from cudapy.core import Communicator, EventOptions
 
-    simulator.stand_in()
+    defaults = QUICK if simulator.stand_in() else (SIZES[-1], 20)
+    largest, repeats = largest or defaults[0], repeats or defaults[1]
     with Communicator.from_environment() as comm:
         comm.device.set_current()
         stream = comm.device.create_stream()
         timed = EventOptions(timing_enabled=True)
         one, seconds = comm.device.allocate(8, stream), np.empty(1)
         points = []
-        for size in sizes:
+        for size in (size for size in SIZES if size <= largest):
             buffer = comm.device.allocate(size, stream)
             buffer.fill(0, stream=stream)
             for _ in range(2):  # connections are made at first
@@ -233,8 +236,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         command = commands.add_parser(name, help=what)
         command.add_argument("points", type=Path, help="a CSV file: ranks,bytes,seconds")
         if name == "measure":
-            command.add_argument("--largest", type=int, default=SIZES[-1], help="the largest size, in bytes")
-            command.add_argument("--repeats", type=int, default=20, help="calls of each size")
+            command.add_argument(
+                "--largest",
+                type=int,
+                help=f"the largest size, in bytes ({SIZES[-1]}; on the simulator {QUICK[0]})",
+            )
+            command.add_argument("--repeats", type=int, help=f"calls of each size (20; {QUICK[1]})")
     running = commands.add_parser("samples", help="run the samples over ranks, and print their times")
     running.add_argument("--ranks", type=int, nargs="+", default=[1, 2], help="numbers of ranks (1 2)")
     chosen = parser.parse_args(arguments)
@@ -243,9 +250,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             parser.error("--ranks must be 1 or more")
         return times(chosen.ranks)
     if chosen.command == "measure":
-        if chosen.repeats < 1 or chosen.largest < SIZES[0]:
+        given = ((chosen.repeats, 1), (chosen.largest, SIZES[0]))
+        if any(value is not None and value < least for value, least in given):
             parser.error(f"--repeats must be 1 or more, --largest {SIZES[0]} or more")
-        return measure(chosen.points, [size for size in SIZES if size <= chosen.largest], chosen.repeats)
+        return measure(chosen.points, chosen.largest, chosen.repeats)
     try:
         print(report(read(chosen.points)))
     except (ValueError, OSError) as error:

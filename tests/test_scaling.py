@@ -78,16 +78,26 @@ def test_what_is_refused(text: str, words: str, tmp_path: Path, capsys: pytest.C
 
 @pytest.mark.skipif(sys.platform == "win32", reason="NCCL is for Linux")
 def test_measuring_adds_points(tmp_path: Path) -> None:
+    """On the simulator, by default, small ones."""
     file = tmp_path / "points.csv"
     code = f"""
 from benchmark import scaling
-for _ in range(2):
-    scaling.main(["measure", {str(file)!r}, "--largest", "64", "--repeats", "1"])
+scaling.main(["measure", {str(file)!r}, "--largest", "64", "--repeats", "1"])
+scaling.main(["measure", {str(file)!r}])
 """
     done = warm.run(["-c", code], env={**os.environ, "CUDAPY_DRIVER": "simulator"}, ends_at_once=True)
     assert done.returncode == 0, done.stderr
     assert "no times of a GPU" in done.stdout
-    assert [point[:2] for point in scaling.read(file)] == [(1, 8), (1, 64)] * 2
+    assert [point[:2] for point in scaling.read(file)] == [
+        (1, size) for size in (8, 64, 8, 64, 512, 4096, 32768)
+    ]
+
+
+@pytest.mark.parametrize("given", [["--repeats", "0"], ["--largest", "0"]])
+def test_what_cannot_be_measured(given: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        scaling.main(["measure", "points.csv", *given])
+    assert "--repeats must be 1 or more, --largest 8 or more" in capsys.readouterr().err
 
 
 def test_the_times_of_the_samples_are_a_table(capsys: pytest.CaptureFixture[str]) -> None:
