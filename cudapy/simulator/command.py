@@ -8,6 +8,7 @@ import gc
 import json
 import os
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -33,6 +34,7 @@ use the simulator too.
   --driver-version X.Y      the CUDA version of the driver (the newest that cudapy knows)
   --seed N                  varies the order in which threads run
   --schedule ORDER          run one warp at a time: first, last, turns, random:SEED, or what --explore says
+  --timeout SECONDS         how long a kernel may run: a longer one fails, with a report of its threads
   --explore N               run the program in N orders, and tell the first in which it does something else
   --check CHECK[,CHECK]     races, uninitialized, leaks, or all: look for these, print a summary at the end
                             (with all, leaks alone do not set the exit code)
@@ -248,7 +250,7 @@ class _Watch:
         failures = [one for one in recorded.findings if self._leaks_fail or one["kind"] != record.LEAK]
         if self._code and (failures or recorded.is_incomplete):
             os._exit(self._code)
-        if problems:
+        if problems and not os.WIFSIGNALED(program.status):
             os._exit(record.INCOMPLETE)
         supervisor.end_as(program.status)
 
@@ -257,6 +259,11 @@ class _Watch:
         problems = []
         if recorded.is_incomplete:
             problems.append("something was found that could not be recorded")
+        if os.WIFSIGNALED(program.status):
+            name = _signal_name(os.WTERMSIG(program.status))
+            problems.append(
+                f"{name} ended the program, and what it had not waited for by then was not checked"
+            )
         started, looked = ((step, program.pid) in recorded.steps for step in record.STEPS)
         if "leaks" in self._checks and program.status == 0 and started and not looked:
             problems.append("leaks were not looked for, as the program ended without its exit handlers")
@@ -271,6 +278,13 @@ class _Watch:
         except OSError as error:
             return [f"{path}: {error.strerror}"]
         return []
+
+
+def _signal_name(number: int) -> str:
+    """SIGTERM, for 15; numbers that have no name, as of the real-time signals, as they are."""
+    with contextlib.suppress(ValueError):
+        return signal.Signals(number).name
+    return f"signal {number}"
 
 
 def _write(folder: str) -> None:
@@ -330,6 +344,7 @@ OPTIONS: dict[str, Callable[[str], Any]] = {
     "--driver-version": pair,
     "--seed": int,
     "--schedule": str,
+    "--timeout": float,
     "--explore": _schedules,
     "--check": _checks,
     "--classes": names,

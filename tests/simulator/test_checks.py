@@ -419,6 +419,24 @@ def started(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
             process.kill()
 
 
+def ended_by(name: str) -> str:
+    """What is said of a program that a signal has ended."""
+    return f"{INCOMPLETE}{name} ended the program, and what it had not waited for by then was not checked\n"
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", pytest.param("SIGKILL", marks=pytest.mark.thorough)])
+def test_a_program_that_a_signal_ends_was_not_checked_to_its_end(name: str, tmp_path: Path) -> None:
+    """It is a failure, and the signal's, as it is without the check."""
+    options = ["--check=races", "--json", "found.json", "--native", "sh", "-c", f"kill -{name[3:]} $$"]
+    command = [sys.executable, "-m", "cudapy.simulator", *options]
+    given = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    done = subprocess.run(command, cwd=tmp_path, env=given, capture_output=True, text=True, timeout=100)
+    said = f"{ended_by(name)}cudapy simulator: no errors seen (checked: faults, races)\n"
+    assert (done.returncode, done.stderr) == (-signal.Signals[name], said)
+    (finding,) = json.loads((tmp_path / "found.json").read_text())
+    assert finding["kind"] == "incomplete" and finding["message"].startswith(name)
+
+
 @pytest.mark.thorough
 def test_signals_are_for_the_program() -> None:
     summary = "cudapy simulator: no errors (checked: faults, races)\n"
@@ -428,7 +446,10 @@ def test_signals_are_for_the_program() -> None:
     with started("wait") as (process, _):
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
-        assert process.returncode == -signal.SIGINT and "KeyboardInterrupt" in said and said.endswith(summary)
+        assert process.returncode == -signal.SIGINT and "KeyboardInterrupt" in said
+        assert said.endswith(
+            f"{ended_by('SIGINT')}cudapy simulator: no errors seen (checked: faults, races)\n"
+        )
     with started("stop") as (process, _):
         _, status = os.waitpid(process.pid, os.WUNTRACED)
         assert os.WIFSTOPPED(status)
