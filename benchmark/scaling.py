@@ -146,7 +146,7 @@ def report(points: Sequence[Point]) -> str:
 
 
 def measure(path: Path, largest: int | None, repeats: int | None) -> int:
-    """Time all_reduce of sizes up to `largest` in this rank; rank 0 adds the slowest rank's times to a file."""
+    """Time all_reduce of sizes up to `largest` in this rank; rank 0 adds the slowest rank's times to it."""
     from cudapy import simulator
     from cudapy.core import Communicator, EventOptions
 
