@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cudapy.simulator.engine import Fault, coverage, settings
+from cudapy.simulator.engine import Fault, coverage, launch, settings
+from cudapy.simulator.engine.checks import BOUNDS, UNDEFINED
 from cudapy.simulator.engine.jit import processor
 from cudapy.simulator.engine.jit.back_end import MachineRuns
 from cudapy.simulator.engine.jit.phases import calm_blocks
@@ -155,6 +156,72 @@ def test_lanes_that_load_undefined_bytes_leave(hole: int, checks: Any) -> None:
     assert counts == counted
     for (data, undefined), (others, theirs) in zip(left, leaves, strict=True):
         assert np.array_equal(undefined, theirs) and np.array_equal(data[undefined == 0], others[theirs == 0])
+
+
+RUNS = """
+.visible .entry runs(.param .u64 x, .param .u64 y, .param .u64 z)
+{
+    .reg .pred %p; .reg .b32 %r<9>; .reg .b64 %rd<8>;
+    ld.param.u64 %rd1, [x];
+    ld.param.u64 %rd2, [y];
+    ld.param.u64 %rd3, [z];
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd4, %r1, 4;
+    add.u64 %rd5, %rd1, %rd4;
+    add.u64 %rd6, %rd2, %rd4;
+    add.u64 %rd7, %rd3, %rd4;
+    mov.u32 %r2, 1;
+    mov.u32 %r3, 0;
+again:
+    ld.global.u32 %r4, [%rd5];
+    ld.global.u32 %r5, [%rd6];
+    mad.lo.u32 %r2, %r4, %r5, %r2;
+    st.global.u32 [%rd7], %r2;
+    ld.global.u32 %r6, [%rd7];
+    add.u32 %r6, %r6, %r4;
+    ld.global.u32 %r7, [%rd5+256];
+    mad.lo.u32 %r2, %r6, %r7, %r5;
+    add.u32 %r3, %r3, 1;
+    setp.lt.u32 %p, %r3, 3;
+    @%p bra again;
+    st.global.u32 [%rd7+256], %r2;
+    ret;
+}
+"""
+
+
+@pytest.mark.parametrize("hole", [None, (0, 37), (1, 5), (0, 90)])
+def test_loads_beside_each_other_are_one_stream(hole: Any, checks: Any) -> None:
+    checks.check_uninitialized = True
+    found: list[Any] = []
+    text = ".version 8.0\n.target sm_80\n.address_size 64\n" + RUNS
+    for value in ("never", "always"):
+        checks.machine_code = value
+        memory = Machine().memory
+        x, y, z = (memory.allocate(512) for _ in range(3))
+        for number, (address, count) in enumerate(((x, 128), (y, 64))):
+            allocation = memory.find(address)
+            assert allocation is not None
+            allocation.data.view(np.uint32)[:] = np.arange(128) * (7, 11)[number]
+            for place in range(count):
+                if (number, place) != hole:
+                    memory.written(address + 4 * place, 4)
+        function, report = Module(text, memory).functions["runs"], ""
+        try:
+            launch(function, 1, 64, (x, y, z))
+        except Fault as fault:
+            report = str([one.what + str(one.place) for one in fault.findings])
+        written = memory.find(z)
+        assert written is not None
+        found.append((report, written.data.copy(), written.undefined.seen().copy()))
+    (report, data, undefined), (reported, others, theirs) = found
+    assert report == reported and bool(report) == (hole is not None)
+    assert np.array_equal(undefined, theirs) and np.array_equal(data[undefined == 0], others[theirs == 0])
+    if hole is None:
+        region = function.kernel.compiled.code.region(0, 64, frozenset({BOUNDS, UNDEFINED}), True)
+        runs = [[one.text for one in part.instructions] for part in region.parts if part.steps]
+        loads = [sum(one.startswith("ld.global") for one in run) for run in runs]
+        assert sorted(loads)[-2:] == [2, 2]
 
 
 def test_what_barriers_order_is_not_left_to_the_detector(

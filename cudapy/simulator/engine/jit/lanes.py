@@ -13,7 +13,7 @@ from ..ptx.types import BITS, TYPES, Type
 from .vectors import Vectors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from ..assembler.x86_64 import Assembler
     from ..compile.function import FunctionCompiler
@@ -65,11 +65,8 @@ class CodeContext(Protocol):
         """Code in `out` puts something into the locations of registers."""
 
     @property
-    def found(self) -> Sequence[int]:
-        """The offsets of what accesses remember."""
-
-    def room_for_found(self) -> int:
-        """The offset of what an access remembers, the last of `found` from here on."""
+    def found(self) -> int:
+        """The offset of what the access at hand remembers."""
 
     @property
     def is_calm(self) -> bool:

@@ -94,14 +94,14 @@ def check(context: CodeContext, access: MemoryAccess, size: int, failed: str) ->
         out.jump_if("ae", good)
         out.word("cmp", RCX, At(RBX, layout.SHARED_WINDOW))
         out.jump_if("ae", own)
-        out.word("mov", RDX, At(RBX, context.found[-1] + layout.FOUND_SHADOW))
+        out.word("mov", RDX, At(RBX, context.found + layout.FOUND_SHADOW))
         out.jump(found)
         out.label(own)
         out.word("mov", RDX, At(RBX, layout.SHARED_SHADOW))
         out.label(found)
     else:
         is_shared = access.space == "shared"
-        place = layout.SHARED_SHADOW if is_shared else context.found[-1] + layout.FOUND_SHADOW
+        place = layout.SHARED_SHADOW if is_shared else context.found + layout.FOUND_SHADOW
         out.word("mov", RDX, At(RBX, place))
     out.set(R8, size)
     out.fetch(R9, At(RBX, context.room_for_site(access.mode)), 4)

@@ -7,6 +7,8 @@ the order that the scheduler has, too.
 from __future__ import annotations
 
 import collections
+import dataclasses
+import itertools
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -123,8 +125,8 @@ class Region:
         self.exits: list[int] = []
         """The blocks that lanes leave it to, by number in PLACE."""
         self.left_to_python: list[LeftToPython] = []
-        self.found: list[int] = []
-        """The offsets of what accesses remember."""
+        self.found: dict[int, int] = {}
+        """The offsets of what accesses remember, by the identity of their steps."""
         self.sites: list[tuple[int, int, int]] = []
         """Of accesses that are checked for races: the offset of the number of the site, the number of the
         instruction, and the mode.
@@ -152,7 +154,10 @@ class Region:
         self.parts: list[Part] = []
         """What its code is made of."""
         out = assembler()
+        runs = self._runs()
         for number in numbers:
+            out.label(f"block {number}")
+            self._write_ahead(out, runs, number)
             _Writer(self, out, blocks[number]).write()
         for which, one in enumerate(self.left_to_python):
             self._leave(out, which, one)
@@ -203,6 +208,44 @@ class Region:
         self._entries: dict[int, tuple[list[Carried], list[Carried], list[Carried]]] = {}
         self._written_from: dict[int, set[str]] = {}
         """What lanes that enter at a block may change. Other locations may hold values of earlier lanes."""
+
+    def _runs(self) -> dict[int, list[Block]]:
+        """Blocks that follow each other, by the first of them: threads come to the others from the one before
+        alone. There are many where undefined bytes are followed, as each load is a block then.
+        """
+        runs: dict[int, list[Block]] = {}
+        if UNDEFINED not in self.checks or COVERAGE in self.checks:
+            return runs
+        targets = {target for block in self._blocks for target in block.targets}
+        run: list[Block] = []
+        for number in self.numbers:
+            block = self._blocks[number]
+            if not (run and run[-1].end == "next" and run[-1].index == number - 1) or number in targets:
+                run = runs[number] = []
+            if block.meets or block.gathers:
+                run = []
+            else:
+                run.append(block)
+        return runs
+
+    def _write_ahead(self, out: Assembler, runs: dict[int, list[Block]], number: int) -> None:
+        """Write the code of a stream for the blocks of a run, if there is one. What it does not take is a run
+        of its own.
+        """
+        run = runs.get(number, [])
+        while len(run) > 1:
+            steps = [step for block in run for step in block.steps]
+            is_idle = all(block.is_idle for block in run)
+            joined = dataclasses.replace(run[-1], steps=steps, is_idle=is_idle)
+            taken = _Writer(self, out, joined).write_ahead(number)
+            ends = itertools.accumulate(len(block.steps) for block in run)
+            count = sum(end <= taken for end in ends)
+            if count < len(run):
+                rest = run[max(count, 1) :]
+                runs[rest[0].index] = rest
+            if taken == len(steps):
+                return
+            run = run[:count]
 
     def _find_given(self) -> set[str]:
         """The registers that one instruction sets, in the first block, to what is an input of the region."""
@@ -370,10 +413,11 @@ class Region:
         """Whether a register lies where an input does."""
         return name in self._given
 
-    def room_for_found(self) -> int:
+    def found_by(self, step: Step) -> int:
         """The offset of what an access remembers."""
-        self.found.append(self._room(layout.FOUND))
-        return self.found[-1]
+        if id(step) not in self.found:
+            self.found[id(step)] = self._room(layout.FOUND)
+        return self.found[id(step)]
 
     def room_for_site(self) -> int:
         """The offset of the number that a race detector has for an access."""
@@ -393,7 +437,8 @@ class Region:
 
     def covers(self, number: int, read: set[str], written: set[str]) -> None:
         """What a block reads and writes."""
-        self._read[number], self._written[number] = read, written
+        self._read.setdefault(number, set()).update(read)
+        self._written.setdefault(number, set()).update(written)
 
     def spill(self, number: int) -> int:
         """The offset of one of the places for vectors for which registers do not suffice."""
@@ -445,7 +490,6 @@ class _Writer:
         self._region, self.out, self._block = region, out, block
         self.function, self.checks, self.number = region.function, region.checks, 0
         self.location, self.constant, self.input = region.location, region.constant, region.input
-        self.found = region.found
         self.stream: Stream | None = None
         self._lanes = Lanes(self)
         self._read: set[str] = set()
@@ -462,17 +506,17 @@ class _Writer:
         """What each step and those behind it read."""
         self._place = 0
         """Of the step at hand."""
-        self._found_at: dict[int, int] = {}
-        """By the place of each access, the offset of what it remembers."""
         self.is_calm = RACES in self.checks and block.index in region.calm
         kept = self.is_calm if RACES in self.checks else None
         self._kinds = [may_stream(step, region.strides, kept) for step in block.steps]
-        self._count = len(block.steps)
-        """Of steps before the one that ends the block."""
+        steps = block.steps
+        self._ends = steps[-1] if steps and steps[-1].match.rule.ends_block else None
+        """The step that ends the block."""
+        self._count = len(steps) - (self._ends is not None)
+        """Of steps before that."""
 
     def write(self) -> None:
         block, out = self._block, self.out
-        out.label(f"block {block.index}")
         if block.meets:
             self._write_barrier()
             return
@@ -489,23 +533,38 @@ class _Writer:
             out.count_bits(RAX, RAX)
             out.add_to(At(RBX, self._region.counts_of(block.index)), RAX)
         self._end_part()
-        steps = block.steps
-        ends = steps[-1] if steps and steps[-1].match.rule.ends_block else None
-        self._count = len(steps) - (ends is not None)
         place, has_ended = 0, False
         while place < self._count:
-            stop = self._write_stream(place, ends)
+            stop = self._write_stream(place)
             has_ended = place < stop == self._count
             if stop == place:
                 stop = self._plain_end(place)
                 self._lower(range(place, stop))
             place = stop
         if not has_ended:
-            self._finish(ends)
+            self._finish()
         self._region.covers(block.index, self._read, self._written)
-        is_conditional = ends is not None and ends.instruction.guard is not None and block.end != "switch"
-        self._end(is_conditional)
+        self._end()
         self._end_part()
+
+    def write_ahead(self, first: int) -> int:
+        """Write all steps as a stream, with the code of block `first` behind it for where that does not fit.
+        Returns how many steps the stream takes: if these are not all, nothing is written.
+        """
+        stream, lanes, stop = self._collect(0)
+        if not stream.has_any or stop < self._count:
+            return stop if stream.has_any else 0
+        general = self.out.new_label()
+        self._go_where_it_fits(stream, lanes, general)
+        if not self._block.is_idle:
+            self.out.put(At(RBX, layout.EFFECTS), 1)
+        self._lanes = lanes
+        self._finish(is_full=True)
+        self._region.covers(first, self._read, self._written)
+        self._end()
+        self._end_part()
+        self.out.label(general)
+        return len(self._block.steps)
 
     def _write_barrier(self) -> None:
         """Where chunks are warps of whole blocks, and all lanes of one come, other warps have their turn."""
@@ -540,20 +599,18 @@ class _Writer:
         accesses = (one for one in range(place, self._count) if self._kinds[one] is not None)
         return next(accesses, self._count - 1) + 1
 
-    def _write_stream(self, start: int, ends: Step | None) -> int:
-        """Write steps as a stream, and as usual for where that does not fit. Returns the step behind them:
-        `start` if there is no access that could be in it.
+    def _collect(self, start: int) -> tuple[Stream, Lanes, int]:
+        """The stream of the steps from `start` on that can be in one, what these compute, and the step behind
+        them. `_instructions` are theirs.
         """
-        stop = start
+        region, plain, stop = self._region, self._lanes, start
         while stop < self._count and self._kinds[stop] is not False:
             stop += 1
-        if True not in self._kinds[start:stop]:
-            return start
-        region, out = self._region, self.out
-        plain, before = self._lanes, self._instructions
-        self._lanes = lanes = Lanes(self)
+        lanes, stream = Lanes(self), Stream(self, region.strides, region.room_for_pointer)
         self._instructions = []
-        self.stream = stream = Stream(self, region.strides, region.room_for_pointer)
+        if True not in self._kinds[start:stop]:
+            return stream, lanes, start
+        self._lanes, self.stream = lanes, stream
         for place in range(start, stop):
             try:
                 self._lower((place,))
@@ -561,26 +618,39 @@ class _Writer:
                 self._instructions.pop()
                 stop = place
                 break
-        self.stream = None
-        after, self._lanes, self._instructions = self._instructions, plain, before
-        if not stream.has_any:
-            return start
-        self._flush(self._wanted[start])
-        self._instructions = after
-        general, over = out.new_label(), out.new_label()
+        self._lanes, self.stream = plain, None
+        return stream, lanes, stop
+
+    def _go_where_it_fits(self, stream: Stream, lanes: Lanes, general: str) -> None:
+        """Go on if the stream fits, else to `general`."""
+        out = self.out
         out.number("cmp", At(RBX, layout.ACTIVE), -1, wide=False)
         out.jump_if("ne", general)
         if stream.takes_shared:
             out.number("cmp", At(RBX, layout.ALIGNED), 1, wide=False)
             out.jump_if("ne", general)
-        stream.write_checks(lanes, region.spill, general)
+        stream.write_checks(lanes, self._region.spill, general)
+
+    def _write_stream(self, start: int) -> int:
+        """Write steps as a stream, and as usual for where that does not fit. Returns the step behind them:
+        `start` if there is no access that could be in it.
+        """
+        before = self._instructions
+        stream, lanes, stop = self._collect(start)
+        after, self._instructions = self._instructions, before
+        if not stream.has_any:
+            return start
+        self._flush(self._wanted[start])
+        self._instructions = after
+        out, general, over = self.out, self.out.new_label(), self.out.new_label()
+        self._go_where_it_fits(stream, lanes, general)
         for is_full in (True, False):
             if is_full:
                 self._lanes = lanes
             else:
                 self._lower(range(start, stop))
             if stop == self._count:
-                self._finish(ends, is_full)
+                self._finish(is_full)
             else:
                 self._flush(self._wanted[stop], is_full)
             if is_full:
@@ -590,8 +660,9 @@ class _Writer:
         out.label(over)
         return stop
 
-    def _finish(self, ends: Step | None, is_full: bool = False) -> None:
+    def _finish(self, is_full: bool = False) -> None:
         """What the end of the block depends on, and all that is read behind it."""
+        ends = self._ends
         if ends is not None:
             self._place = self._count
             self._instructions.append(ends.instruction)
@@ -619,10 +690,9 @@ class _Writer:
     def leave_before(self) -> str | None:
         return None if self._place else self._region.leave_before(self._block.index)
 
-    def room_for_found(self) -> int:
-        if self._place not in self._found_at:
-            self._found_at[self._place] = self._region.room_for_found()
-        return self._found_at[self._place]
+    @property
+    def found(self) -> int:
+        return self._region.found_by(self._block.steps[self._place])
 
     def room_for_site(self, mode: int) -> int:
         self._region.sites.append((self._region.room_for_site(), self.number, mode))
@@ -645,8 +715,9 @@ class _Writer:
             self._begin = len(self.out)
             self._instructions.clear()
 
-    def _end(self, is_conditional: bool) -> None:
-        block, out, region = self._block, self.out, self._region
+    def _end(self) -> None:
+        block, out, region, ends = self._block, self.out, self._region, self._ends
+        is_conditional = ends is not None and ends.instruction.guard is not None and block.end != "switch"
         if block.end == "switch":
             out.lea(RDI, At(RBX, region.room_for_places(block.targets)))
             out.set(RDX, len(block.targets) - 1)

@@ -224,7 +224,7 @@ class Run:
             for memory in (memory for one in workers for memory in one.ring):
                 memory.set(layout.UNDEFINED, shadows)
                 memory.set_all(layout.STARTS, (starts, ends, len(snapshot.starts)))
-                for offset in self._region.found:
+                for offset in self._region.found.values():
                     memory.bytes[offset : offset + layout.FOUND] = 0
 
     def _go(self, chunks: int, lanes: Lanes, look: Callable[[int, Lanes], None]) -> list[Chunks]:

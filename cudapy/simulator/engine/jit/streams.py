@@ -152,7 +152,7 @@ class Stream:
         group = self._groups.get(key)
         if group is None:
             pointer = self._room(len(self._groups))
-            group = self._groups[key] = _Group(*key, self._context.room_for_found(), pointer)
+            group = self._groups[key] = _Group(*key, self._context.found, pointer)
         size = access.kind.size * len(access.items)
         group.covers(displacement, size, size)
         if access.mode == WRITE:

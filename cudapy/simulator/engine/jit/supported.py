@@ -117,7 +117,7 @@ class _Anywhere:
 
     number = 0
     is_calm = False
-    found = (0,)
+    found = 0
     stream: Stream | None = None
 
     def __init__(self, function: FunctionCompiler, checks: frozenset[str]) -> None:
@@ -140,9 +140,6 @@ class _Anywhere:
 
     def changes(self, registers: Iterable[str]) -> None:
         pass
-
-    def room_for_found(self) -> int:
-        return 0
 
     def room_for_site(self, mode: int) -> int:
         return 0

@@ -41,7 +41,7 @@ def check(context: CodeContext, access: MemoryAccess, size: int, failed: str) ->
 def _find_distance(context: CodeContext, space: str) -> None:
     """How far behind memory its shadow lies, into r9; 0 if it has none."""
     out = context.out
-    of_allocation = At(RBX, context.found[-1] + layout.FOUND_UNDEFINED)
+    of_allocation = At(RBX, context.found + layout.FOUND_UNDEFINED)
     if space != "generic":
         place = _DISTANCES.get(space)
         out.word("mov", R9, of_allocation if place is None else At(RBX, place))
