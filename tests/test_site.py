@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
+from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
 
+from cudapy import core, driver
 from docs._site import gallery, pages, reference
 from docs._site.docstrings import markdown
 from hatch_build import absolute
@@ -57,6 +60,19 @@ def test_every_page_is_in_the_index(written: Path) -> None:
         assert f"({path.parent.name}/{path.name})" in (written / f"{path.parent.name}.md").read_text()
 
 
+def test_what_functions_return_has_a_page_though_it_has_no_name(written: Path) -> None:
+    """Also what such classes have in turn, and what only type checkers import."""
+    for page, by in {
+        "core/KernelAttributes": "{py:obj}`Kernel.attributes`",
+        "core/MemoryPoolAttributes": "{py:obj}`DeviceMemoryResource.attributes`",
+        "simulator/KernelCoverage": "{py:obj}`coverage_report`",
+        "simulator/Place": "`Finding.place`",
+    }.items():
+        text = (written / f"{page}.md").read_text()
+        assert f"From {by}, in " in text
+        assert f"{{py:class}} {page.rpartition('/')[2]}\n" in text  # nobody calls it
+
+
 def test_functions_show_the_line_of_the_header_and_no_internals(written: Path) -> None:
     """Those that are another name of a function lead to it."""
     text = "".join(path.read_text() for path in written.rglob("*.md"))
@@ -77,6 +93,22 @@ def test_every_example_is_shown(written: Path) -> None:
     text = "".join(path.read_text() for path in written.rglob("*.md"))
     assert len(reference.examples()) >= 30
     assert [name for name, example in reference.examples().items() if example.strip() not in text] == []
+
+
+def test_what_the_samples_call_most_has_an_example() -> None:
+    """What five of them call; but names that Python's own objects have, too."""
+    counts: Counter[str] = Counter()
+    for sample in samples():
+        calls = [
+            each.func for each in ast.walk(ast.parse(sample.path.read_text())) if isinstance(each, ast.Call)
+        ]
+        counts.update({getattr(each, "attr", getattr(each, "id", "")) for each in calls})
+    ours = {"stand_in", *vars(driver), *core.__all__}
+    ours |= {name for each in core.__all__ for name in dir(getattr(core, each)) if name[0] != "_"}
+    ours -= {*dir(str), "map", "error"}
+    most = {name for name, count in counts.items() if count >= 5 and name in ours}
+    assert len(most) > 25
+    assert most - {name.rpartition(".")[2] for name in reference.examples()} == set()
 
 
 def test_docstrings_become_markdown() -> None:

@@ -10,6 +10,7 @@ import ast
 import contextlib
 import functools
 import importlib
+import importlib.util
 import inspect
 import itertools
 import re
@@ -395,17 +396,26 @@ def _objects_pages(name: str, title: str) -> dict[str, str]:
         )
         where = small if is_small else classes if isinstance(value, type) else functions
         (where if isinstance(value, type) or callable(value) else values).append(each)
-    known = {*classes, *small}
+    returned = _returned(name, [getattr(module, each) for each in (*classes, *functions)])
+    known = {*classes, *small, *returned}
     lines = [f"# cudapy.{name}", "", f"*{title}.*", "", "```{py:module} " + f"cudapy.{name}", "```", ""]
     lines += [_linked(markdown(module.__doc__), name, {*known, *functions})]
-    if classes:
-        lines += ["## Classes", "", "| | |", "|---|---|"]
-    for each in classes:
-        summary = markdown(getattr(module, each).__doc__).split("\n\n")[0].split("\n```")[0]
+    pages_of: list[tuple[str, str, type]] = [
+        *((each, f"A class of [cudapy.{name}](../{name}.md).", getattr(module, each)) for each in classes),
+        *(
+            (each, f"From {by}, in [cudapy.{name}](../{name}.md).", cls)
+            for each, (by, cls) in returned.items()
+        ),
+    ]
+    for each, about, cls in pages_of:
+        if each == next(iter(classes), None):
+            lines += ["## Classes", "", "| | |", "|---|---|"]
+        elif each == next(iter(returned), None):
+            lines += ["", "## What they return", "", "| | |", "|---|---|"]
+        summary = markdown(cls.__doc__).split("\n\n")[0].split("\n```")[0]
         lines.append(f"| [{each}]({name}/{each}.md) | {' '.join(summary.split())} |")
-        head = [*ALONE, f"# {each}", "", "```{py:currentmodule} " + f"cudapy.{name}", "```", ""]
-        head += [f"A class of [cudapy.{name}](../{name}.md).", ""]
-        made[f"{name}/{each}"] = "\n".join([*head, _class(name, each, getattr(module, each), known)])
+        head = [*ALONE, f"# {each}", "", "```{py:currentmodule} " + f"cudapy.{name}", "```", "", about, ""]
+        made[f"{name}/{each}"] = "\n".join([*head, _class(name, each, cls, known)])
     lines += [""]
     for heading, names, describe in (
         ("Functions", functions, _plain_function),
@@ -416,6 +426,67 @@ def _objects_pages(name: str, title: str) -> dict[str, str]:
             lines += [f"## {heading}", ""]
         lines += [describe(name, each, getattr(module, each), known) for each in names]
     return {name: "\n".join(lines), **made}
+
+
+def _returned(module: str, public: list[Any]) -> dict[str, tuple[str, type]]:
+    """The classes without a name in a module that its functions and members return, and what each is of."""
+    found: dict[str, tuple[str, type]] = {}
+    everywhere = {each for name in OBJECTS for each in public_names(name)}
+    waiting = list(public)
+    while waiting:
+        value = waiting.pop(0)
+        for by, source, annotation in _annotations(value):
+            for each in re.findall(r"\b[A-Z]\w+", annotation):
+                cls = None if each in {*everywhere, *found} else _imported(source, each)
+                if isinstance(cls, type) and cls.__module__.startswith(("cudapy._core", "cudapy.simulator")):
+                    found[each] = by, cls
+                    waiting.append(cls)
+    return dict(sorted(found.items()))
+
+
+def _annotations(value: Any) -> Iterator[tuple[str, str, str]]:
+    """What a function or the members of a class give: a role for each, its module, the annotation."""
+    if not isinstance(value, type):
+        node = _node(value)
+        if isinstance(node, Function) and node.returns:
+            yield f"{{py:obj}}`{value.__name__}`", value.__module__, ast.unparse(node.returns)
+        return
+    for base in value.__mro__:
+        if base.__module__.partition(".")[0] != "cudapy":
+            continue
+        for name, kind, _ in _attributes(_node(base)):
+            yield f"`{value.__name__}.{name}`", base.__module__, kind
+        for name, member in vars(base).items():
+            if name.startswith("_"):
+                continue
+            getter = member.fget if isinstance(member, property) else getattr(member, "func", None)
+            function = getter or getattr(member, "__func__", member)
+            node = _node(function) if inspect.isfunction(function) else None
+            if isinstance(node, Function) and node.returns:
+                yield f"{{py:obj}}`{value.__name__}.{name}`", base.__module__, ast.unparse(node.returns)
+
+
+def _imported(source: str, name: str) -> Any:
+    """What a name in an annotation is, which only type checkers may import; None if there is no such name."""
+    module = importlib.import_module(source)
+    if hasattr(module, name):
+        return getattr(module, name)
+    target = _imports(source).get(name, "")
+    return _imported(target, name) if target.startswith("cudapy") else None
+
+
+@functools.cache
+def _imports(source: str) -> dict[str, str]:
+    """The names that a module imports from others, and the names of those."""
+    module = importlib.import_module(source)
+    return {
+        each.asname or each.name: importlib.util.resolve_name(
+            "." * node.level + (node.module or ""), module.__package__
+        )
+        for node in ast.walk(ast.parse(inspect.getsource(module)))
+        if isinstance(node, ast.ImportFrom)
+        for each in node.names
+    }
 
 
 def _linked(text: str, module: str, known: set[str]) -> str:
@@ -491,7 +562,8 @@ def _class(module: str, name: str, cls: Any, known: set[str]) -> str:
                 members_of[member] = f"{end}\nExample:\n\n{example.strip()}\n:::\n"
         body += [text for _, text in sorted(members_of.items())]
     kind = "exception" if issubclass(cls, BaseException) else "class"
-    return _directive(kind, name + _construction(cls, node), "\n".join(body), fence="::::")
+    construction = _construction(cls, node) if hasattr(_module(module), name) else ""  # else it is returned
+    return _directive(kind, name + construction, "\n".join(body), fence="::::")
 
 
 def _construction(cls: Any, node: ast.AST | None) -> str:
