@@ -9,6 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from cudapy import pathfinder
+from cudapy.core import DeviceProperties
+from cudapy.simulator.engine import instructions
+from cudapy.simulator.engine.instructions.rule import Rule
+from cudapy.simulator.entry_points import NEWEST, symbols
 from samples.__main__ import samples
 
 from .headers import wheels
@@ -31,6 +36,16 @@ def nccl_releases() -> int:
     return len(json.loads((TESTS / "headers" / "nccl_releases.json").read_text()))
 
 
+def compared(*kinds: str) -> int:
+    """Combinations of opcode and types whose results of an H200 are kept."""
+    kept = json.loads((TESTS / "simulator" / "reference.json").read_text())
+    return sum(len(kept[kind]) for kind in kinds)
+
+
+def rules(chosen: Callable[[Rule], object]) -> int:
+    return sum(bool(chosen(rule)) for table in instructions.TABLES for rule in table.RULES)
+
+
 FIGURES: dict[str, tuple[Callable[[], int], list[str]]] = {
     "samples, in tens": (lambda: len(samples()) // 10 * 10, ["README.md: more than # programs"]),
     "notebooks": (
@@ -50,6 +65,7 @@ FIGURES: dict[str, tuple[Callable[[], int], list[str]]] = {
         lambda: len(chosen()),
         [
             "docs/checked-kernels.md: The # kernels of `tests/kernels`",
+            "docs/simulator.md: of # test kernels",
             "docs/testing.md: of the # kernels were right",
         ],
     ),
@@ -70,6 +86,45 @@ FIGURES: dict[str, tuple[Callable[[], int], list[str]]] = {
     "releases of NCCL": (
         nccl_releases,
         ["docs/nccl.md: the headers of # releases", "docs/testing.md: NCCL's headers of # releases"],
+    ),
+    "attributes of a device": (
+        lambda: len(vars(DeviceProperties)["__annotations__"]),
+        ["docs/devices.md: the driver's # attributes"],
+    ),
+    "libraries": (
+        lambda: len(pathfinder.SUPPORTED_NVIDIA_LIBNAMES),
+        ["docs/alias.md: the # libraries of `load_nvidia_dynamic_lib`"],
+    ),
+    "headers": (lambda: len(pathfinder.SUPPORTED_HEADERS_CTK), ["docs/alias.md: # kinds of headers"]),
+    "programs of a toolkit": (
+        lambda: len(pathfinder.SUPPORTED_BINARY_UTILITIES),
+        ["docs/alias.md: # programs of a toolkit"],
+    ),
+    "symbols of libcuda": (lambda: len(symbols(NEWEST)), ["docs/any-program.md: default stream: # symbols"]),
+    "combinations compared": (
+        lambda: compared("exact", "approximate"),
+        ["docs/simulator.md: hardware: # combinations of opcode and types"],
+    ),
+    "exact combinations": (lambda: compared("exact"), ["docs/simulator.md: The # exact ones are equal"]),
+    "expressions of registers": (
+        lambda: rules(lambda rule: rule.is_plain),
+        ["docs/design.md: | # | expressions of registers and numbers"],
+    ),
+    "other expressions": (
+        lambda: rules(lambda rule: rule.expression and not rule.is_plain),
+        ["docs/design.md: | # | expressions with effects"],
+    ),
+    "described instructions": (
+        lambda: rules(lambda rule: rule.describe and not rule.expression and rule.effect != "nothing"),
+        ["docs/design.md: | # | descriptions, of which"],
+    ),
+    "instructions without effect": (
+        lambda: rules(lambda rule: rule.effect == "nothing"),
+        ["docs/design.md: | # | nothing, but that"],
+    ),
+    "ends of blocks": (
+        lambda: rules(lambda rule: rule.ends_block and rule.effect != "nothing"),
+        ["docs/design.md: | # | ends of blocks"],
     ),
 }
 
