@@ -208,7 +208,7 @@ class Writer:
             )
         values = ", ".join(f"{name!r}: {name}" for name in [*names, *([] if makes else [cell.name])])
         body = [*self.combined(), *self.lines]
-        if self.keeps:  # by the cell as well: Ctrl-C may come before the next step
+        if self.keeps:  # by the cell as well: see interrupt_safe
             body.append(f"{cell.name}.kept = ({', '.join(self.keeps)},)")
         if self.frees:
             body.append(f"kept = _released({cell.name})")

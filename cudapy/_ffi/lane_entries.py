@@ -4,8 +4,8 @@ CPython calls a function through its `vectorcall`, a pointer in the function obj
 that. The interpreter of CPython 3.11 enters Python functions without looking at it, and calls all others. So
 there a function gets the code of a forwarder, which passes its parameters on to a builtin function, whose C
 function is the machine code, and whose `self` is the function as it was: `Forwarder`. Functions that are
-entered without a look for signals keep their code, since Python looks after each call: `called_for` has their
-builtin function.
+entered unchecked (`interrupt_safe`) keep their code, since Python checks after each call: `called_for` has
+their builtin function.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 import ctypes
 from types import BuiltinFunctionType, CodeType, FunctionType
 
-from .interrupts import is_entered
+from .._process.interrupt_safe import has_unchecked_entry
 from .lane_layout import NoLanes, words
 
 TYPE_CHECKING = False
@@ -73,7 +73,7 @@ class Forwarder(Vectorcall):
         python.__kwdefaults__, python.__qualname__ = function.__kwdefaults__, function.__qualname__
         definition = _definitions.setdefault(address, _MethodDefinition(name.encode(), address, _FASTCALL))
         builtin = _new_builtin(ctypes.addressof(definition), python, None)
-        if is_entered(function):
+        if has_unchecked_entry(function):
             _builtins[function] = builtin
         else:
             function.__code__ = forwarder(code, name, builtin, parameters)

@@ -28,9 +28,9 @@ from _thread import RLock
 from typing import NamedTuple
 
 from .._process import environment, forks
+from .._process.interrupt_safe import finalizer
 from .enums import Enum
 from .handles import Handle, Int, Pointer, Thunk, entry, maker
-from .interrupts import finalizer
 from .lane_code import ROUTINE
 from .lane_entries import Forwarder, Vectorcall, python_of
 from .lane_entries import called_for as called_for

@@ -1,12 +1,11 @@
-"""The face of a module for those who own what it makes: nothing is lost, whenever Ctrl-C comes.
+"""The face of a module for those who own what it makes, as `interrupt_safe` asks for.
 
     owning = Owning(vars(driver), driver.libcuda)
     event = CUevent()  # the cell: what it holds is owed; 0: nothing
     owning.cuEventCreate(event, 0)
     owning.cuEventDestroy(event)
 
-What a function returns is lost if Ctrl-C comes as it returns. So C writes what it makes into a cell that the
-caller has before, and what gives a thing back leaves 0 in its cell:
+C writes what it makes into a cell that the caller has before, and what destroys it leaves 0 there:
 
     def cuEventDestroy(hEvent):
         (err,) = map(_o_cuEventDestroy, (hEvent,))
@@ -14,8 +13,7 @@ caller has before, and what gives a thing back leaves 0 in its cell:
             hEvent.value = 0; return
         raise _failed('cuEventDestroy', CUresult(err), {'hEvent': hEvent})
 
-Python looks for signals behind a call, and CPython 3.10 behind a jump too, but not behind a step of an
-iterator, nor from there to that assignment. What makes a thing is called as it is: the cell has it by then.
+What makes an object is called as it is: the cell has it by then.
 """
 
 from __future__ import annotations

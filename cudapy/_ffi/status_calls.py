@@ -10,8 +10,8 @@ import ctypes
 from types import FunctionType
 from typing import NamedTuple
 
+from .._process.interrupt_safe import unchecked_entry
 from . import lanes
-from .interrupts import entered
 from .lane_layout import NoLanes, length_at, slot_at, thread_id
 from .lane_types import (
     CONSTANT,
@@ -51,13 +51,13 @@ def status_call(c_function: Any, *takes: Any, fills: Any = None) -> Callable[...
         call: Callable[..., int] = c_function
         return call
 
-    @entered
+    @unchecked_entry
     def through_ctypes(*arguments: Any) -> Any:
-        """Without a look for signals between the call of C and the caller, as in the lane."""
+        """One step with its caller, as in the lane."""
         try:
             (status,) = map(c_function, *[(argument,) for argument in arguments])
             return status
-        except BaseException:  # the `try` is what `entered` needs
+        except BaseException:  # the `try`: see interrupt_safe
             raise
 
     arguments = [] if fills is None else [argument(0, PLACE, fills)]

@@ -1,1 +1,1 @@
-"""The process: its environment, what a fork or a reset of the devices changes, what its threads wait for."""
+"""The process: its environment, what a fork, a reset or Ctrl-C does to it, what its threads wait for."""

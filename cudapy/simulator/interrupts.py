@@ -1,9 +1,8 @@
-"""Ctrl-C while a C function that is Python inside runs: it comes once that is over, as from a driver in C.
+"""Ctrl-C during a function of the simulated driver: deferred until it returns, as from a driver in C.
 
-Else it would leave the driver in the middle of something: a lock that stays locked, a thing that is half
-made. So meanwhile the main thread's handler of SIGINT is one that notes it. What waits for work looks for
-that, and has the program's own handler decide: see `leave`. Otherwise that is called as soon as Python is
-back in the program.
+Meanwhile the main thread's handler of SIGINT is one that notes it. What waits for work looks for that, and
+has the program's own handler decide: see `leave`. Otherwise that is called as soon as Python is back in the
+program.
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ import threading
 from collections import deque
 from functools import partial
 
-from .._ffi.interrupts import entered, later
 from .._process import forks
+from .._process.interrupt_safe import later, unchecked_entry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -99,9 +98,9 @@ def _frame_of_program() -> FrameType | None:
 
 
 def undisturbed(function: F) -> F:
-    """`function`, to which Ctrl-C does not come: it comes behind it."""
+    """`function`, with Ctrl-C deferred until it returns."""
 
-    @entered
+    @unchecked_entry
     def undisturbed_call(*arguments: Any, **named: Any) -> Any:
         try:
             handler = _hold()
@@ -148,7 +147,7 @@ def _hold() -> Any:
     return handler
 
 
-@entered
+@unchecked_entry
 def _hold_in_spite_of(error: BaseException) -> Any:
     """Like `_hold`, where `error` came first. Raises it in other threads."""
     try:

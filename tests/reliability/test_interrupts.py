@@ -15,7 +15,7 @@ from types import CellType, FrameType, FunctionType
 
 import pytest
 
-from cudapy._ffi.interrupts import is_entered
+from cudapy._process.interrupt_safe import has_unchecked_entry
 from tests.tiers import first
 
 from .world import World, world
@@ -247,7 +247,9 @@ class AtEntry:
     def __call__(self, frame: FrameType, event: str, _: object) -> None:
         code = frame.f_code
         cells = tuple(CellType() for _ in code.co_freevars)
-        if not code.co_filename.startswith(self._core) or is_entered(FunctionType(code, {}, closure=cells)):
+        if not code.co_filename.startswith(self._core) or has_unchecked_entry(
+            FunctionType(code, {}, closure=cells)
+        ):
             return
         self.left -= 1
         if not self.left:

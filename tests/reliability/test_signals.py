@@ -277,7 +277,7 @@ def test_ctrl_c_that_comes_again_before_the_first_is_handled() -> None:
     code = """
 import sys
 from cudapy._core.ownership.owned import Ownership
-from cudapy._ffi.interrupts import later
+from cudapy._process.interrupt_safe import later
 from cudapy.driver import CUevent
 first, calls, reports = KeyboardInterrupt("first"), [], []
 sys.unraisablehook = reports.append

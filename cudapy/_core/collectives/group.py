@@ -110,9 +110,8 @@ def _run(calls: list[Call]) -> None:
             call.run()
             issued += 1
     except BaseException as error:
-        if not isinstance(
-            error, Exception
-        ):  # Ctrl-C: a call that is wrong keeps the others from being issued
+        if not isinstance(error, Exception):
+            # Interrupted: a call that is wrong keeps the others from being issued.
             nccl.ncclAllReduce(None, None, 0, 0, 0, None, None)
         nccl.ncclGroupEnd()
         raise

@@ -8,11 +8,11 @@ from typing import Any, TypeVar
 
 from ... import driver
 from ..._ffi.convert import word
-from ..._ffi.interrupts import entered
 from ..._ffi.owning import Owning
 from ..._ffi.results import output_slots, storage
 from ..._ffi.status_calls import give_lane, status_call
 from ..._process import forks
+from ..._process.interrupt_safe import unchecked_entry
 from ...driver import CUcontext, CUresult, CUstreamCaptureMode, checked
 
 T = TypeVar("T")
@@ -105,7 +105,7 @@ def with_context(context: int, function: Callable[..., T], *args: Any) -> T:
 
 
 class _Pushed:
-    """`with _Pushed(context):` makes it current, and has what was before again, whenever Ctrl-C comes."""
+    """`with _Pushed(context):` makes it current, and what was before again, however it ends."""
 
     __slots__ = ("_context", "_is_pushed")
 
@@ -113,25 +113,25 @@ class _Pushed:
         self._context = context
         self._is_pushed = False
 
-    @entered
+    @unchecked_entry
     def __enter__(self) -> None:
         try:
             (status,) = map(c_function("cuCtxPushCurrent_v2"), (word(self._context),))
             if not status:
-                self._is_pushed = True  # no Ctrl-C comes between
+                self._is_pushed = True  # one step: interrupt_safe
                 return
-        except BaseException:  # the `try` is what `entered` needs
+        except BaseException:  # the `try`: see interrupt_safe
             raise
         raise driver.libcuda.error("cuCtxPushCurrent", CUresult(status), {"ctx": self._context})
 
-    @entered
+    @unchecked_entry
     def __exit__(self, *exception: object) -> None:
         status = 0
         try:
             if self._is_pushed:
                 (status,) = map(c_function("cuCtxPopCurrent_v2"), (_popped,))
-                self._is_pushed = False  # no Ctrl-C comes between
-        except BaseException:  # Ctrl-C, before or after
+                self._is_pushed = False  # one step: interrupt_safe
+        except BaseException:
             self.__exit__()
             raise
         if status:
@@ -156,7 +156,7 @@ class RelaxedCaptureMode:
 
     __slots__ = ("_mode", "_reference")
 
-    @entered
+    @unchecked_entry
     def __enter__(self) -> None:
         try:
             self._mode, self._reference = _take()
@@ -172,7 +172,7 @@ class RelaxedCaptureMode:
             self.__exit__()
             raise driver.libcuda.error(_EXCHANGE, CUresult(status), {})
 
-    @entered
+    @unchecked_entry
     def __exit__(self, *exception: object) -> None:
         try:
             status = 0
@@ -180,7 +180,7 @@ class RelaxedCaptureMode:
                 status = (_exchanges or _exchanger())(self._mode)
         except Exception:
             raise
-        except BaseException:  # Ctrl-C, before or after
+        except BaseException:
             self.__exit__()
             raise
         if status:

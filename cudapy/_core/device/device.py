@@ -10,11 +10,11 @@ from weakref import ref
 
 from ... import driver
 from ..._ffi.integers import exact_int
-from ..._ffi.interrupts import entered
 from ..._ffi.library import SymbolNotFound
 from ..._ffi.shown import shown, type_name
 from ..._ffi.status_calls import Goes, InSlot, OfThread, Same, give_lane
 from ..._process import forks
+from ..._process.interrupt_safe import unchecked_entry
 from ..._process.resets import in_reset
 from ...driver import CUcontext, checked
 from ..context.context import Context, primaries, primary
@@ -245,7 +245,7 @@ class Device:
         return previous
 
     def _make_current(self, context: Context) -> None:
-        """Keep a green context while it is current, whenever Ctrl-C comes."""
+        """Keep a green context while it is current, also if this is interrupted."""
         before = self._context
         self._keep(context)
         try:
@@ -270,15 +270,15 @@ class Device:
             block.begin(int(context._handle))
             self._keep(context)
             return self
-        except BaseException:  # Ctrl-C, before or after; or the driver refused
+        except BaseException:  # interrupted before or after, or refused
             leave(self._device_id, block)
             raise
 
-    @entered
+    @unchecked_entry
     def __exit__(self, *exception: object) -> None:
         try:
             leave(self._device_id)
-        except BaseException:  # the `try` is what `entered` needs
+        except BaseException:  # the `try`: see interrupt_safe
             raise
 
     @property
@@ -320,7 +320,7 @@ class Device:
     def sync(self) -> None:
         """Wait until all work of all streams of the device has run; Ctrl-C ends the wait.
 
-        Source: cuCtxSynchronize; cuCtxRecordEvent (CUDA 12.5 and newer), without which Ctrl-C is deferred.
+        Source: cuCtxSynchronize; cuCtxRecordEvent (CUDA 12.5 and newer), without which it does not.
         """
         self._in_context(_synchronize)
         deferred.drain()

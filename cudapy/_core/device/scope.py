@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 
 from ... import driver
-from ..._ffi.interrupts import entered
+from ..._process.interrupt_safe import unchecked_entry
 from ...driver import checked
 from ..context.current import current_context
 from ..ownership import owned
@@ -51,7 +51,7 @@ class Block:
     def end(self) -> None:
         """End the block, if it has begun and not ended. Raises CUDAError if what was current is no more.
 
-        It can be called again where Ctrl-C has interrupted it. In a forked process, and once Python ends,
+        It can be called again where it was interrupted. In a forked process, and once Python ends,
         there is nothing to restore. Source: cuCtxSetCurrent.
         """
         if not self.process.alive:
@@ -71,7 +71,7 @@ class Block:
             raise driver.libcuda.error("cuCtxSetCurrent", status, {"ctx": self.before})
 
 
-@entered
+@unchecked_entry
 def leave(device_id: int, block: Block | None = None) -> None:
     """End `block`: the last one of the device that began in this thread, or else in another one.
 
@@ -82,7 +82,7 @@ def leave(device_id: int, block: Block | None = None) -> None:
         block.end()
     except Exception:
         raise
-    except BaseException:  # Ctrl-C, before or after
+    except BaseException:  # to the end: interrupt_safe
         leave(device_id, block)
         raise
 

@@ -130,7 +130,7 @@ class Capture:
             self.hierarchy.references.end_recording()
         captures.end(self._captured)
         self._inside.pop(self._number, None)
-        self._abandoned.forget()  # until here Ctrl-C leaves it to that
+        self._abandoned.forget()  # interrupted before, it is left to that
         if deferred.after_capture:
             deferred.retry()
         if failed is not None:

@@ -35,7 +35,7 @@ class ExecOverrides:
         deallocation_stream = stream._twin or stream._for_deallocation()
         (status,) = map(launch, (handle,), (stream._handle,))
         if not status:
-            self.last = deallocation_stream  # no Ctrl-C comes between
+            self.last = deallocation_stream  # one step: interrupt_safe
         return status
 
     def keep_alive(self, node: int, objects: Objects, change: Callable[..., object], *args: Any) -> None:

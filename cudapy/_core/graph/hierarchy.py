@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..._bindings.errors import CUDAError
-from ..._ffi.interrupts import entered
 from ..._ffi.shown import type_name
+from ..._process.interrupt_safe import unchecked_entry
 from ...driver import CUgraph, CUgraphConditionalNodeType, CUgraphNode
 from ..context.current import owning
 from ..context.green import kept_number
@@ -100,14 +100,12 @@ class GraphHierarchy:
             record.end()
         self.references.keep_alive(int(node))
 
-    @entered
+    @unchecked_entry
     def take_back(self, node: CUgraphNode, objects: Mapping[str, Any], number: int = 0) -> None:
         """Destroy the node in this cell, 0 for none, as its adding failed or was interrupted. One that
         cannot be destroyed, as in a graph that allocates memory, keeps the `objects` that it uses.
-
-        To the end, should Ctrl-C come again.
         """
-        try:
+        try:  # to the end: interrupt_safe
             number = number or node.value
             try:
                 if node.value:

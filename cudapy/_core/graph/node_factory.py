@@ -112,7 +112,7 @@ class NodeFactory(NotCopyable):
         """The node that `add(cell, graph, nodes before, count, *args)` makes in `cell`; it needs `objects`.
 
         before: the nodes it follows, if these are not those of `_place`. note: is called with the cell and
-        the node's record, for what else belongs to it. If anything fails, or Ctrl-C comes, there is no node.
+        the node's record, for what else belongs to it. If that fails or is interrupted, there is no node.
         """
         hierarchy, graph, placed = self._place()
         before, node = placed if before is None else before, CUgraphNode()

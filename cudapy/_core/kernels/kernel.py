@@ -180,7 +180,7 @@ def _first_launch(*how: Any) -> None:
 loaded: dict[int, ref[ObjectCode]] = {}
 """The code that was loaded, by the address of its CUlibrary.
 
-No WeakValueDictionary: that has a function of Python called as its values go, in which Ctrl-C would be lost.
+No WeakValueDictionary, which has a function of Python called as its values go: see `interrupt_safe`.
 """
 
 

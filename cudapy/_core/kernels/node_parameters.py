@@ -6,9 +6,9 @@ import struct
 from typing import Any
 
 from ..._ffi import memory
-from ..._ffi.interrupts import finalizer
 from ..._ffi.packed_launch import PACK_ERRORS
 from ..._ffi.shown import type_name
+from ..._process.interrupt_safe import finalizer
 from ...driver import (
     CUDA_KERNEL_NODE_PARAMS,
     CUgraphNode,

@@ -171,7 +171,7 @@ class Buffer(Closable, Owned):
             if self._recorded is not None:  # which asks whether it ever was there
                 quick = None
         self._stream, self._context = stream, context
-        self._quick, self._argument, self._spare = quick, argument, None  # no Ctrl-C comes between
+        self._quick, self._argument, self._spare = quick, argument, None  # one step: interrupt_safe
 
     def _how(self) -> Release:
         where = self._context, self._resource, self._size, self._stream, self._recorded
@@ -208,7 +208,7 @@ class Buffer(Closable, Owned):
         self._leave_to_arrays()
         self._hold = None  # of arrays at the address from now on
         before, self._ownership = self._ownership, ownership
-        self._address, self._size = address, size  # no Ctrl-C comes between
+        self._address, self._size = address, size  # one step: interrupt_safe
         if before is not None:
             before.close()
 

@@ -53,7 +53,7 @@ def deallocate(
         _beside_captures(cell, resource, size, stream, capture, False)
     elif captures.may_be_active or stream._address in DEFAULT_ADDRESSES:
         try:
-            captures.freeing.append(stream)  # in here, as Ctrl-C may come right after it
+            captures.freeing.append(stream)  # inside: interrupt_safe
             _beside_captures(cell, resource, size, stream, capture, True)
         finally:
             captures.freeing.pop()

@@ -218,7 +218,7 @@ class _Mapping(OnDevice):
         one = (CUgraphicsResource * 1)(handle.value)
         (status,) = map(c_function("cuGraphicsMapResources"), (1,), (one,), (stream._handle,))
         if not status:
-            self._mapped.value = handle.value  # no Ctrl-C comes between
+            self._mapped.value = handle.value  # one step: interrupt_safe
             return
         arguments = {"count": 1, "resources": [handle], "hStream": stream._handle}
         raise driver.libcuda.error("cuGraphicsMapResources", CUresult(status), arguments)
@@ -241,7 +241,7 @@ class _Mapping(OnDevice):
         unmap = c_function("cuGraphicsUnmapResources")
         (status,) = map(unmap, (1,), (one,), (stream._handle,))
         if not status:
-            mapped.value = 0  # no Ctrl-C comes between
+            mapped.value = 0  # one step: interrupt_safe
             return
         arguments = {"count": 1, "resources": [mapped], "hStream": stream._handle}
         raise driver.libcuda.error("cuGraphicsUnmapResources", CUresult(status), arguments)

@@ -40,7 +40,7 @@ class Descriptor(CUmemGenericAllocationHandle):
 
 
 def _close(cell: Descriptor) -> None:
-    (_,) = map(os.close, (cell.value,))  # behind which no Ctrl-C comes before the next line
+    (_,) = map(os.close, (cell.value,))  # one step: interrupt_safe
     cell.value = 0
 
 
@@ -120,7 +120,7 @@ class Sharing:
                 owning.cuMemPoolImportPointer(cell, pool, CUmemPoolPtrExportData(reserved=data))
                 self.opened[data] = [cell.value, 1]
             else:
-                entry[1] += 1  # and no Ctrl-C from here to the end of the next line
+                entry[1] += 1  # one step: interrupt_safe
                 cell.value = entry[0]
 
     def gives_up(self, cell: Address) -> bool:
@@ -169,7 +169,7 @@ def known_as(resource: MemoryPool) -> UUID:
 kinds_of_pools: list[type[MemoryPool]] = []
 """The classes of pools that can be shared."""
 _registry: dict[UUID, ref[MemoryPool]] = {}
-"""The pools that other processes know. No WeakValueDictionary, in whose callbacks Ctrl-C would be lost."""
+"""The pools that other processes know. No WeakValueDictionary: see `interrupt_safe`."""
 
 
 def _known(uuid: UUID | None) -> Any:

@@ -60,7 +60,7 @@ def allocator(cls: Any) -> Callable[..., Buffer]:
         buffer._recorded = None
         buffer._owner = buffer._ownership = buffer._spare = None
         buffer._hold = buffer._location = buffer._descriptor = None
-        cell = buffer._owed = _null()  # owed is what C writes there, whenever Ctrl-C comes
+        cell = buffer._owed = _null()  # owed is what C writes there
         buffer._process = owned.process
         if status := alloc(cell, size, pool, handle):
             cell.value = 0

@@ -138,7 +138,7 @@ class VirtualMemoryResource(MemoryResource):
             reserved = _reserve(undo, room, config.addr_align or unit, config.addr_hint or 0)
             piece = self._fill(undo, reserved.value, room, properties, config)
             mapping = Mapping([(reserved, room)], [(piece, room)])
-            self._mappings[reserved.value] = mapping  # no Ctrl-C from here to the next line but one
+            self._mappings[reserved.value] = mapping  # one step: interrupt_safe
             cell.value = reserved.value
             undo.owed.value = 0
         finally:
@@ -202,7 +202,7 @@ class VirtualMemoryResource(MemoryResource):
             pieces.append((self._fill(undo, start + has, more, properties, config), more))
             checked.cuCtxSynchronize()
             mapping = Mapping([(reserved, has + more)], pieces)
-            self._mappings[start] = mapping  # no Ctrl-C from here to the next line but one
+            self._mappings[start] = mapping  # one step: interrupt_safe
             cell.value = start
             undo.owed.value = 0
         finally:
@@ -274,7 +274,7 @@ def _map_into(undo: _Undo, address: int, size: int, make: Callable[..., object],
     undo.calls.append((owning.cuMemUnmap, piece, size))
     (status,) = map(map_memory, (word(address),), (word(size),), (word(0),), (handle,), (word(0),))
     if not status:
-        piece.value = address  # Ctrl-C does not come between
+        piece.value = address  # one step: interrupt_safe
     ownership.close()  # the mapping keeps the memory
     if status:
         arguments = {"ptr": address, "size": size, "handle": handle}

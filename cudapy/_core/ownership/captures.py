@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ... import driver
 from ..._bindings.errors import CUDAError
-from ..._ffi.interrupts import entered
 from ..._ffi.library import Checked, Library, settled
 from ..._ffi.results import output_slots, storage
 from ..._ffi.status_calls import give_lane
 from ..._process import forks
+from ..._process.interrupt_safe import unchecked_entry
 from ..._process.resets import in_reset
 from ...driver import CUgraph, CUresult, CUstreamCaptureStatus
 from ..context.current import RelaxedCaptureMode, c_function, owning
@@ -59,8 +59,7 @@ class Reasons(set[object]):
     """Why a capture may be under way: true unless it is empty.
 
     The garbage collector sets its attributes `start` and `stop` to what it tells of a collection: names and
-    numbers, of which the names are in here meanwhile. All of that is C: of what Python raises there, such as
-    Ctrl-C, nobody hears.
+    numbers, of which the names are in here meanwhile. All of that is C: see `interrupt_safe`.
     """
 
     start = property(None, set.update)
@@ -92,7 +91,7 @@ class Captures:
     def begin(self, capture: object, function: str, *args: Any) -> None:
         """Begin a capture by this function of the driver; it may be active until `end(capture)`."""
         try:
-            self.beginning.append(capture)  # in here, as Ctrl-C may come right after it
+            self.beginning.append(capture)  # inside: interrupt_safe
             while self.freeing:
                 time.sleep(0)
             known = self.may_be_active.copy()
@@ -115,14 +114,14 @@ class Captures:
             if str(name).startswith(function):
                 self.may_be_active.discard(name)
 
-    @entered
+    @unchecked_entry
     def _give_up(
         self, stream: CUstream, graph: CUgraph, capture: object, was_capturing: int, owns: bool
     ) -> None:
-        """End a capture that did not begin, or as whose beginning returned Ctrl-C came: to the end, should it
-        come again. graph: where the unfinished graph goes, which is destroyed if the capture `owns` it.
+        """End a capture that did not begin, or whose beginning was interrupted as it returned. graph: where
+        the unfinished graph goes, which is destroyed if the capture `owns` it.
         """
-        try:
+        try:  # to the end: interrupt_safe
             try:
                 if not was_capturing and state(stream):
                     owning.cuStreamEndCapture(graph, stream)
@@ -157,18 +156,18 @@ class Captures:
         with RelaxedCaptureMode():
             return function(*args)
 
-    @entered
+    @unchecked_entry
     def free_outside(self, free: Callable[..., int], cell: Address, handle: CUstream) -> int:
         """`free(cell, handle)`, a C function, without harm to any capture; its status. With 0, `cell` is 0.
 
         Another status than 0 as well if it has to be done in another way, as the stream captures.
         """
         try:
-            self.freeing.append(handle)  # in here, as Ctrl-C may come right after it
+            self.freeing.append(handle)  # inside: interrupt_safe
             if self.beginning or state(handle):
                 return CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
             with RelaxedCaptureMode():
-                (status,) = map(free, (cell,), (handle,))  # no Ctrl-C comes before the next line
+                (status,) = map(free, (cell,), (handle,))  # one step: interrupt_safe
                 if not status:
                     cell.value = 0
                 return status

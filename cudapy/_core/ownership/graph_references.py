@@ -128,7 +128,7 @@ def retain_in_graph(graph: CUgraph, objects: object) -> UserObjects:
         for cell in held:
             (status,) = map(retain, (graph,), (cell,), (1,), (_MOVE,))
             if not status:
-                cell.value = 0  # the graph has it; Ctrl-C does not come between
+                cell.value = 0  # the graph has it; one step: interrupt_safe
                 continue
             arguments = {"graph": graph, "object": cell}
             raise driver.libcuda.error("cuGraphRetainUserObject", CUresult(status), arguments)

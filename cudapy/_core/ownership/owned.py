@@ -19,12 +19,8 @@ program and a graph.
 A `__del__` costs less than a weak reference and a set of those still owed. What speaks against it is met: it
 reads nothing but its own object and its `Process`, which says at exit that it is too late, before modules are
 taken apart; as the garbage collector finalizes a cycle in any order, what others need for their release, a
-`Prerequisite`, is given back when it is done; and Ctrl-C, which would be lost in it, is raised behind it, see
-`_ffi.interrupts`.
-
-Ctrl-C may come behind any call, that of a C function too: then what it returned is lost. So the owner of a
-thing is there before the call that makes it, which writes into a handle that the owner has, and what is still
-to be given back is noted where it is until it was.
+`Prerequisite`, is given back when it is done; and Ctrl-C, which would be lost in it, is raised after it:
+`interrupt_safe` has the rules, by which the owner of an object is also there before the object.
 """
 
 from __future__ import annotations
@@ -37,9 +33,9 @@ from typing import Any, NamedTuple
 
 from ..._bindings.errors import CUDAError
 from ..._ffi.handles import Handle
-from ..._ffi.interrupts import entered, finalizer, finish, later
 from ..._ffi.status_calls import InSlot, Releases, give_lane, plain_copy
 from ..._process import forks
+from ..._process.interrupt_safe import finalizer, finish, later, unchecked_entry
 from ..._process.resets import in_reset
 from ...driver import CUresult, cuCtxGetDevice
 from ..closable import Owner
@@ -108,8 +104,7 @@ class Owned(Owner):
     """What owns one thing of CUDA's, and releases it once: an `Ownership`, or a class of which there is much.
 
     Where the handle is a `Handle`, that is what says whether anything is owed: C writes into it as it makes
-    the thing, which may be after its owner was made, and whoever releases the thing leaves 0 there. So
-    whatever moment Ctrl-C comes at, it is released, and once.
+    the thing, which may be after its owner was made, and whoever releases the thing leaves 0 there.
     """
 
     __slots__ = ("_argument", "_owed", "_process", "_quick", "_spare")
@@ -126,7 +121,7 @@ class Owned(Owner):
         """How it is released otherwise."""
         raise NotImplementedError
 
-    @entered
+    @unchecked_entry
     def _release(self, raises: bool = False) -> None:
         """Release it, unless that was done; if interrupted, it is yet to be done.
 
@@ -136,18 +131,18 @@ class Owned(Owner):
             owed = None
             try:
                 owed, self._process = self._process, NOWHERE  # of two threads one gets it
-            except AttributeError:  # it was interrupted before it owned anything
+            except AttributeError:  # interrupted before it owned anything
                 return
             if not owed.alive:
                 return
             handle, quick, spare = self._owed, self._quick, self._spare
             if spare is not None and handle and len(spare) < SPARE:
-                spare.given = handle  # no Ctrl-C comes between that and the return
+                spare.given = handle  # one step with the return: interrupt_safe
                 return
             if quick is not None and handle:
                 argument, process = self._argument, owed
                 if argument is None:
-                    owed = None  # what Ctrl-C comes behind is done
+                    owed = None  # what is interrupted as it returns is done
                     if not quick(handle):
                         handle.value = 0  # which a program may have
                         return
@@ -169,7 +164,7 @@ class Owned(Owner):
 
     __del__ = _release
 
-    @entered
+    @unchecked_entry
     def _failed(self, error: BaseException, owed: Process | None, raises: bool) -> None:
         """Raise `error`, which came while this was released, or tell of it as a `__del__` can.
 
@@ -177,7 +172,7 @@ class Owned(Owner):
         """
         try:
             if owed is not None:
-                self._process = owed  # first of all: Ctrl-C may come again
+                self._process = owed  # first of all, as this may be interrupted, too
             if isinstance(error, Exception) or not isinstance(self._owed, Handle):
                 self._process = NOWHERE
             if raises:
@@ -190,7 +185,7 @@ class Owned(Owner):
             if raises or another is error:
                 raise
             finalize(another)
-        except BaseException as again:  # Ctrl-C came again before anything was done about the first
+        except BaseException as again:  # again, before anything was done about the first
             if raises or again is error:
                 raise
             finish(_finish, self, again)
@@ -202,7 +197,7 @@ class Owned(Owner):
         heir = _new(Ownership)
         heir._begin(self._owed, self._how(), self._quick, self._argument, self._spare)
         self._ownership = heir
-        heir._process, self._process = self._process, NOWHERE  # no Ctrl-C comes between
+        heir._process, self._process = self._process, NOWHERE  # one step: interrupt_safe
 
     def _shared(self) -> Ownership | None:
         """What owns it from now on, for this object and others: it is released once all of them are gone."""
@@ -248,12 +243,12 @@ def give_release_lane(
     """
     raises = function.__name__ == "close"
 
-    @entered
+    @unchecked_entry
     def refused(status: int, owner: Owned, *_: None) -> None:
         try:
             owner._quick, owner._process = None, process
             owner._release(raises)
-        except BaseException:  # the `try` is what `entered` needs
+        except BaseException:  # the `try`: see interrupt_safe
             raise
 
     takes = [(place, handle) for place, handle in enumerate(handles)]
@@ -327,7 +322,7 @@ class Ownership(Owned):
 
     def change(self, how: Release, quick: Callable[..., int] | None, argument: object) -> None:
         """Have the same handle released in another way."""
-        self.how, self._quick, self._argument = how, quick, argument  # no Ctrl-C comes between
+        self.how, self._quick, self._argument = how, quick, argument  # one step: interrupt_safe
 
     def forget(self) -> bool:
         """Leave it to somebody else; False if it was released already."""
@@ -366,7 +361,7 @@ class Prerequisite(Ownership):
 
 
 class Spare(list[Any]):
-    """Handles to use again. To get `taken` is to pop, to set `given` to append: no Ctrl-C comes behind."""
+    """Handles to use again. `taken` pops one, `given` appends one: each is one step (`interrupt_safe`)."""
 
     taken = property(list.pop)
     given = property(None, list.append)

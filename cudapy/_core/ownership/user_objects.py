@@ -79,7 +79,7 @@ def sweep() -> None:
         return
     assert _post is not None
     dropped = []
-    (is_mine,) = map(_sweeping.acquire, (False,))  # behind which no Ctrl-C comes before `try`
+    (is_mine,) = map(_sweeping.acquire, (False,))  # one step: interrupt_safe
     if is_mine:
         try:
             for block in _blocks:

@@ -129,7 +129,7 @@ class Event(Closable, Owned):
             event._process = owned.process
             with_context(context, _create, event._handle, flags)
             return event
-        event._process = owned.process  # no Ctrl-C comes between
+        event._process = owned.process  # one step: interrupt_safe
         event._handle = handle
         return event
 

@@ -27,9 +27,8 @@ def wait(
 ) -> None:
     """Wait until the work behind `handle` is done, then raise what `synchronize` raises.
 
-    A signal handler of Python, such as that of Ctrl-C, runs in the main thread between two bytecodes, and not
-    while one C call lasts. So there the wait is in slices: first without a pause, then with pauses of 2% of
-    the time that has passed. A simulator's call looks for signals by itself, and ends the kernel.
+    No handler of a signal runs while a C call lasts. So the main thread waits in slices: first without a
+    pause, then with pauses of 2% of the time that has passed. A simulator's call ends by itself.
 
     `synchronize` is called in the end all the same: only after that does a pool count as unused, and can it
     release what was freed in the order of the work.

@@ -1,15 +1,26 @@
-"""Ctrl-C where an exception is nobody's: in finalizers, and in Python functions that C calls.
+"""What Ctrl-C may interrupt: the rules by which nothing is lost, and what they need.
 
-Python runs the handler of a signal in the main thread, when it looks for signals: as a function is entered,
-behind calls, and where a loop begins again. What the handler raises in a `__del__` is printed and lost, and
-so is the rest of that `__del__`. So such a function is `entered` without a look, does all that it has to,
-whatever comes meanwhile, and has what came raised once Python is back in the program:
+CPython runs the handlers of signals in the main thread, where it checks for signals: as a function is
+entered, after a call, as a loop begins again, and in 3.10 after any jump. Each of these places may raise
+KeyboardInterrupt. A step of an iterator, a property whose function is C and an assignment do not. So:
 
-    @finalizer
-    def __del__(self): ...
+- **The owner comes first.** What a function returns is lost if it is interrupted as it returns. So C writes
+  what it creates into a cell (a handle, an address) of an owner that is there before. 0 in a cell says that
+  nothing is owed. What a `finally` takes out of a list is appended inside its `try`.
+- **One step.** A C function and the note of what it did have no check in between:
 
-Which instructions look is CPython's own business: 3.10 does not where a function begins with `try`, and newer
-versions do not at a RESUME that follows an await.
+      (status,) = map(destroy, (cell,))
+      if not status:
+          cell.value = 0
+
+  So do `spare.taken` and `spare.given = handle`, properties that are list.pop and list.append.
+- **To the end.** A cleanup that is interrupted is done again, and notes what it has done. It has an
+  `unchecked_entry`, or else it might be left before its `try`.
+- **Finalizers.** What is raised in a `__del__` is printed and lost, and so is the rest of it. So a
+  `finalizer` does all that it has to, and what came meanwhile is raised `later`, once Python is back in the
+  program. What the garbage collector and weak references call is C: nobody hears what is raised there.
+
+Comments with the name of this module mark the places that rely on that. docs/interrupting.md is for users.
 """
 
 from __future__ import annotations
@@ -30,8 +41,12 @@ if TYPE_CHECKING:
 _RESUME, _AFTER_AWAIT = opmap.get("RESUME"), 3
 
 
-def entered(function: F) -> F:
-    """`function`, which has to begin with `try`, entered without a look for signals."""
+def unchecked_entry(function: F) -> F:
+    """`function`, which has to begin with `try`, entered without a check for signals.
+
+    Which instructions check is CPython's own business: 3.10 does not where a function begins with `try`, and
+    newer versions do not at a RESUME that follows an await.
+    """
     code = function.__code__
     text = bytearray(code.co_code)
     for place in range(0, len(text), 2):
@@ -42,15 +57,15 @@ def entered(function: F) -> F:
     return function
 
 
-def is_entered(function: Callable[..., Any]) -> bool:
-    """Whether a function is `entered` without a look for signals, by what is written in its code."""
+def has_unchecked_entry(function: Callable[..., Any]) -> bool:
+    """Whether a function is entered without a check for signals, by its code."""
     text = function.__code__.co_code
     resumes = (text[place + 1] for place in range(0, len(text), 2) if text[place] == _RESUME)
     return next(resumes, 0) == _AFTER_AWAIT
 
 
 def _arm() -> Callable[[Any], object]:
-    """What has Python call `bool` with an object at the main thread's next look; a C function."""
+    """A C function that has Python call `bool` with an object at the main thread's next check."""
     api: Any = getattr(ctypes, "pythonapi", None)
     if api is None:
         return lambda _: _thread.interrupt_main()
@@ -60,9 +75,9 @@ def _arm() -> Callable[[Any], object]:
 
 
 class _Later(list):  # type: ignore[type-arg]
-    """What is to be raised in the main thread at its next look: `later.noted = error`, then `later.armed`.
+    """What is to be raised at the main thread's next check: `later.noted = error`, then `later.armed`.
 
-    Neither is a call of Python's, behind which it would look: that comes when the function they end is over.
+    Both are one step with what follows them: the check comes when the function that they end is over.
     """
 
     noted = property(None, list.append)
@@ -81,9 +96,9 @@ if hasattr(ctypes, "pythonapi"):
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(later))  # Python has its address until the process ends
 
 
-@entered
+@unchecked_entry
 def finish(action: Callable[[Any], object], argument: Any, error: BaseException) -> None:
-    """Take `action(argument)`, which `error` interrupted, to its end; note the last of what interrupts it.
+    """Take `action(argument)`, which `error` interrupted, to its end; note what interrupts it last.
 
     Only the main thread is interrupted by signals: what another one was sent is raised.
     """
@@ -104,10 +119,10 @@ def finish(action: Callable[[Any], object], argument: Any, error: BaseException)
 def finalizer(function: Callable[[Any], None]) -> Callable[[Any], None]:
     """A `__del__` that does what `function` does, to the end, and loses no Ctrl-C.
 
-    An interrupted `function` is called again, to go on where it was: it notes what it has done.
+    An interrupted `function` is called again, to go on where it was.
     """
 
-    @entered
+    @unchecked_entry
     def __del__(self: Any) -> None:  # noqa: N807
         try:
             function(self)
