@@ -13,8 +13,6 @@ CUDA Python 12. Other packages in the namespace `cuda`, such as `cuda.tile`, are
 modules are not aliased: importing `cuda.bindings._internal` raises ImportError.
 """
 
-from __future__ import annotations
-
 import sys
 
 from ._commands.alias.finder import PACKAGES

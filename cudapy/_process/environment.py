@@ -1,7 +1,5 @@
 """What the environment of the process asks for."""
 
-from __future__ import annotations
-
 import os
 
 PER_THREAD_DEFAULT_STREAM = os.environ.get("CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM") == "1"

@@ -1,7 +1,5 @@
 """The types of nvFatbin.h, CUDA 12.4 to 13.5, and the names that `cuda.bindings` has for them."""
 
-from __future__ import annotations
-
 from .._ffi.enums import Enum
 from .._ffi.handles import Pointer
 

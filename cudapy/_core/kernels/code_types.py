@@ -1,7 +1,5 @@
 """Choices by name of compilers: what they are called, what they take, and what they make of it."""
 
-from __future__ import annotations
-
 from ..choices import Choice
 
 

@@ -11,8 +11,6 @@ Graph               is what both become, to be launched, updated, and changed no
 GraphCondition      lets a graph decide while it runs: if, else, while, switch
 """
 
-from __future__ import annotations
-
 from ..graph.allocation import GraphMemoryType
 from ..graph.builder import GraphBuilder
 from ..graph.condition import GraphCondition, GraphConditionalType

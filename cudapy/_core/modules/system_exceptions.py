@@ -1,7 +1,5 @@
 """The exceptions of NVML. The names of `cudapy.core.system.exceptions`, loaded on demand."""
 
-from __future__ import annotations
-
 from ..._types import nvml_errors as _errors
 
 TYPE_CHECKING = False

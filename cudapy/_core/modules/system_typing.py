@@ -1,7 +1,5 @@
 """Choices by name for `cudapy.core.system`. The names of `cudapy.core.system.typing`, loaded on demand."""
 
-from __future__ import annotations
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..management.choices import *

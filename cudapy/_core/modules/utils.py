@@ -9,8 +9,6 @@ FileStreamProgramCache, InMemoryProgramCache, ProgramCacheResource, make_program
                                  caches of compiled programs
 """
 
-from __future__ import annotations
-
 from ..arrays.layout import StridedLayout
 from ..arrays.strided import StridedMemoryView
 from ..arrays.strided_arguments import args_viewable_as_strided_memory

@@ -1,7 +1,5 @@
 """Choices of textures by name."""
 
-from __future__ import annotations
-
 from ..choices import Choice
 
 

@@ -1,7 +1,5 @@
 """The macro constants of cuda.h and its interoperability headers, as CUDA 13.5 has them."""
 
-from __future__ import annotations
-
 CUDA_VERSION = 13050
 CU_IPC_HANDLE_SIZE = 64
 CU_STREAM_LEGACY = 1

@@ -1,7 +1,5 @@
 """The macro constants of nvml.h, as CUDA 13.5 has them: the version numbers of its structs among them."""
 
-from __future__ import annotations
-
 NVML_API_VERSION = 13
 NVML_VALUE_NOT_AVAILABLE = -1
 NVML_DEVICE_PCI_BUS_ID_BUFFER_SIZE = 32

@@ -1,7 +1,5 @@
 """The enums of nvml.h, CUDA 12.0 to 13.5."""
 
-from __future__ import annotations
-
 from ..._ffi.enums import Enum
 
 

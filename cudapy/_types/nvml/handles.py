@@ -1,7 +1,5 @@
 """The handles and integer typedefs of nvml.h."""
 
-from __future__ import annotations
-
 from ..._ffi.handles import Pointer, UInt
 
 

@@ -5,8 +5,6 @@ The rules are in derived.py. A struct or enum of nvml.h that is not named here h
 
 # ruff: noqa: SIM905  # words are easier to read and to sort than a list of strings
 
-from __future__ import annotations
-
 ABSENT = frozenset(
     """
     EccErrorCounts ProcessInfo_v1 UnrepairableMemoryStatus_v1 NvLinkUtilizationControl ViolationTime

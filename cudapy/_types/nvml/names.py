@@ -3,8 +3,6 @@
 derived.py has the rules, and names.pyi, which type checkers read, the classes.
 """
 
-from __future__ import annotations
-
 from ..._ffi.scalars import (  # noqa: F401 - what the annotations of the fields name
     c_double,
     c_int,

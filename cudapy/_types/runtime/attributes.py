@@ -1,7 +1,5 @@
 """What C type stands behind the `void *` of an attribute or a shareable handle: structs by their names."""
 
-from __future__ import annotations
-
 import ctypes
 
 from .enums import (

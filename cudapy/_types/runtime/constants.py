@@ -1,7 +1,5 @@
 """The macro constants of the Runtime API, as CUDA 13.5 has them."""
 
-from __future__ import annotations
-
 CUDART_VERSION = 13050
 cudaHostAllocDefault = 0
 cudaHostAllocPortable = 1

@@ -1,7 +1,5 @@
 """The enums of cuda_runtime_api.h and its companions, CUDA 12.0 to 13.5."""
 
-from __future__ import annotations
-
 from ..._ffi.enums import Enum
 
 

@@ -3,8 +3,6 @@
 A class made from one of the driver is its twin: it names the same thing, and either is taken for the other.
 """
 
-from __future__ import annotations
-
 from ..._ffi.handles import Callback, Pointer
 from ..driver.handles import (
     CUarray,

@@ -1,7 +1,5 @@
 """Where the state spaces lie among generic addresses; what is in no window is global memory."""
 
-from __future__ import annotations
-
 SHARED = 1 << 60
 LOCAL = 1 << 61
 FUNCTIONS = 1 << 62

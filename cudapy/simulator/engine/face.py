@@ -1,7 +1,5 @@
 """The public names of the engine, which its package has."""
 
-from __future__ import annotations
-
 import numpy
 
 if int(numpy.__version__.partition(".")[0]) < 2:

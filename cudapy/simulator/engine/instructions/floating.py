@@ -3,8 +3,6 @@
 Source: PTX ISA, "Floating Point Instructions".
 """
 
-from __future__ import annotations
-
 from .rule import rule
 
 RULES = [
