@@ -125,10 +125,10 @@ def import_all(package: str) -> None:
     """What programs on the simulator import, without anything being looked for, switched on or called."""
     for name in ("numpy.random", "multiprocessing.spawn", *(f"{package}.{each}" for each in MODULES)):
         importlib.import_module(name)
-    simulator = importlib.import_module(f"{package}.simulator")
-    for found in pkgutil.walk_packages(simulator.__path__, f"{simulator.__name__}."):
-        if not found.name.startswith(f"{simulator.__name__}.pytorch."):  # those import torch
-            importlib.import_module(found.name)
+    for name in (f"{package}._ffi", f"{package}.simulator"):
+        for found in pkgutil.walk_packages(importlib.import_module(name).__path__, f"{name}."):
+            if not found.name.startswith(f"{name}.pytorch."):  # those import torch
+                importlib.import_module(found.name)
 
 
 def _serve() -> dict[str, Any] | None:

@@ -9,6 +9,7 @@ pointers. Each function has a process of its own, whose objects are made anew fo
 
 from __future__ import annotations
 
+import gc
 import io
 import json
 import mmap
@@ -22,7 +23,8 @@ import warnings
 from contextlib import redirect_stderr
 from typing import Any
 
-from . import library_of, module, source
+from ..warm import import_all
+from . import NAME, library_of, module, source
 from .build import declared, parameters
 from .live import Live
 from .sweep import BAD, Target, judge, targets
@@ -165,6 +167,9 @@ def alone(target: Target, found: Any, now: mmap.mmap) -> dict[str, Any]:
 
 def main(api: str, only: str = "") -> None:
     enable(api)
+    import_all(NAME)  # once for all processes
+    gc.collect()
+    gc.freeze()
     warnings.simplefilter("ignore", RuntimeWarning)  # a fraction that is dropped
     by_name = {function.__name__: function for function in declared(source(api)).values()}
     calls, wrong, taken, refused = 0, [], [], {}
