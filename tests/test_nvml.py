@@ -230,7 +230,7 @@ def test_names_that_are_not_there(name: str) -> None:
 
 
 def test_a_class_is_made_once_and_alone() -> None:
-    """A name costs the class that it names, and those of its fields."""
+    """A name costs the class that it names, and those of its fields; `dir()` makes none."""
     program = """
 import sys, threading
 import cudapy.nvml
@@ -238,6 +238,7 @@ classes = []
 threads = [threading.Thread(target=lambda: classes.append(cudapy.nvml.ExcludedDeviceInfo)) for _ in range(8)]
 for thread in threads: thread.start()
 for thread in threads: thread.join()
+assert {"FieldValue", "ClockType", "nvmlMemory_t", "NoPermissionError"} <= {*dir(cudapy.nvml)}
 made = vars(sys.modules["cudapy._types.nvml.names"])
 print(len(set(classes)), *sorted(name for name in made if name[0].isupper() and not name.isupper()))
 """

@@ -16,11 +16,13 @@ def on_demand(
     A name that it lacks brings in the public names of the `sources`: modules of `package`, which is relative
     to its own, or functions that return names. They are asked one after the other, until the name is among
     them; all for `dir()` and `from module import *`. A module that makes names on demand itself, with a
-    `__getattr__`, is asked for the name.
+    `__getattr__`, is asked for the name; `dir()` makes none of these.
     """
     loaded: dict[Any, Any] = {}
 
     def load(source: str | Callable[[], dict[str, Any]]) -> Any:
+        if source in loaded:
+            return loaded[source]
         types = None
         if not isinstance(source, str):
             scope.update(source())
@@ -33,10 +35,11 @@ def on_demand(
 
     def get(name: str) -> Any:
         if name == "__all__":
-            directory()
+            for each in directory():
+                find(scope, each)
         elif not name.startswith("__"):  # imports ask for __path__ and the like
             for source in sources:
-                types = loaded[source] if source in loaded else load(source)
+                types = load(source)
                 if name in scope:
                     return scope[name]
                 make = getattr(types, "__getattr__", None)
@@ -52,10 +55,8 @@ def on_demand(
         raise AttributeError(f"module {scope['__name__']!r} has no attribute {name!r}")
 
     def directory() -> list[str]:
-        for source in sources:
-            types = load(source)
-            scope.update({k: getattr(types, k) for k in dir(types) if types and not k.startswith("_")})
-        return sorted(scope)
+        types = [*filter(None, map(load, sources))]
+        return sorted({*scope, *(name for each in types for name in dir(each) if name[0] != "_")})
 
     return get, directory
 
@@ -77,8 +78,8 @@ def with_dtypes(
 
         wanted = letters(name.removesuffix("_dtype"))
         for other in directory():
-            cls = scope[other]
-            if isinstance(cls, type) and issubclass(cls, Face) and letters(other) == wanted:
+            cls = find(scope, other) if letters(other) == wanted else None
+            if isinstance(cls, type) and issubclass(cls, Face):
                 scope[name] = made = dtype(cls)
                 return made
         return get(name)
