@@ -67,3 +67,6 @@ if not TYPE_CHECKING:  # for which only what is imported is there
                 )
             raise AttributeError(f"{name} is in {__name__}.core: from {__name__}.core import {name}")
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def __dir__():
+        return [*globals(), *_MODULES]

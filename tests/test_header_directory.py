@@ -229,6 +229,7 @@ def test_the_four_wheels_of_cuda_12(tree: Tree) -> None:
         ("limits", (13, 0), '"cuda-toolkit[cccl]==13.0.*"'),
         ("cassert", (13, 0), "delete #include <cassert>: assert() is built into NVRTC"),
         ("assert.h", (13, 0), "delete #include <assert.h>: assert() is built into NVRTC"),
+        ("iostream", (13, 0), "delete #include <iostream>: printf() is built into NVRTC"),
         ("stdio.h", (13, 0), "delete #include <stdio.h>: printf() is built into NVRTC"),
         ("math.h", (13, 0), "delete #include <math.h>: the functions of <math.h> are built into NVRTC"),
     ],

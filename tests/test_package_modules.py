@@ -46,3 +46,4 @@ def test_every_module_is_one_of_them() -> None:
     folder = Path(cudapy.__file__).parent
     there = {path.stem for path in folder.glob("[!_]*.py")} | {"simulator"}
     assert there == set(cudapy._MODULES)
+    assert there <= set(dir(cudapy)), "by which editors and Python's suggestions go"

@@ -16,13 +16,14 @@ _KINDS = (  # of the first of HEADERS whose pattern fits the name in #include
      r"|sm_\d\d_|builtin_types|channel_descriptor|library_types|host_).*"),
 )  # fmt: skip
 _STANDARD = r"[a-z_]+|(assert|float|limits|math|stddef|stdint|stdio|stdlib|string)\.h"
-_BUILT_IN = {  # what kernels use of a header of C
+_BUILT_IN = {  # what kernels use, or would, of a header of the host
     "cassert": "assert() is",
     "cmath": "the functions of <math.h> are",
     "cstddef": "size_t is",
     "cstdio": "printf() is",
     "cstdlib": "malloc() and free() are",
     "cstring": "memcpy() and memset() are",
+    "iostream": "printf() is",
 }
 
 

@@ -79,6 +79,9 @@ class Options:
             raise _no_timeout(self.timeout)
         if self.workers is not None and self.workers < 1:
             raise ValueError(f"kernels take 1 worker or more, not {self.workers}")
+        for name in (*CHECKS.values(), "coverage", "reports"):
+            if getattr(self, name) not in (None, True, False):
+                raise ValueError(f"{name} is True or False, not {getattr(self, name)!r}")
         if self.findings not in (None, *MODES):
             raise ValueError(f"findings is {' or '.join(map(repr, MODES))}, not {self.findings!r}")
         switched(self.classes or ())

@@ -103,6 +103,14 @@ MISTAKES: dict[str, tuple[Callable[[Device, Buffer, Any], Any], str]] = {
         lambda device, buffer, stream: device.allocate(np.zeros(4)),
         r"in bytes is a number, not <ndarray \(4,\) float64>: its \.nbytes, or Device\.upload\(array\)",
     ),
+    "text is uploaded": (
+        lambda device, buffer, stream: device.upload("hello"),
+        r"upload: array must be a host array, not str$",
+    ),
+    "a quotient for a grid": (
+        lambda device, buffer, stream: LaunchConfig(grid=10 / 2, block=1),
+        r"grid = 5\.0 must be an int or 1 to 3 of them: divide with //$",
+    ),
     "a stream from text": (
         lambda device, buffer, stream: Stream.from_handle("x"),
         r"Stream\.from_handle: handle, an address, must be an integer, not 'x'$",
@@ -174,6 +182,10 @@ LAUNCHES: dict[str, tuple[Callable[[Any, Any, Any], Any], str]] = {
         lambda code, kernel, stream: launch(kernel, ONE, stream, 1.0),
         r"launch takes a Kernel third, not Stream: launch\(stream, .*, kernel, \*arguments\)$",
     ),
+    "a tuple for the config": (
+        lambda code, kernel, stream: launch(stream, (1, 1), kernel, 1.0),
+        r"launch takes a LaunchConfig second, not tuple: launch\(stream, .*, kernel, \*arguments\)$",
+    ),
     "its name": (
         lambda code, kernel, stream: launch(stream, ONE, "k", 1.0),
         r"launch takes a Kernel third, not str: get it by code\.get_kernel\('k'\)$",
@@ -199,6 +211,28 @@ def test_a_launch_that_is_none_says_what_to_write(context: Any, mistake: str) ->
     make, words = LAUNCHES[mistake]
     with pytest.raises(TypeError, match=words):
         make(code, code.get_kernel("k"), Device(0).create_stream())
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("stream.synchronize", "'Stream' object has no attribute 'synchronize': sync()"),
+        ("event.elapsed_time", "'Event' object has no attribute 'elapsed_time': end - start"),
+        ("buffer.get", "'Buffer' object has no attribute 'get': download(dtype)"),
+        ("buffer.free", "'Buffer' object has no attribute 'free': close()"),
+    ],
+)
+def test_names_that_others_have_lead_to_those_that_are_there(context: Any, name: str, words: str) -> None:
+    device = Device(0)
+    given, attribute = name.split(".")
+    made = {
+        "stream": device.create_stream,
+        "event": device.create_event,
+        "buffer": lambda: device.allocate(1),
+    }
+    with pytest.raises(AttributeError) as caught:
+        getattr(made[given](), attribute)
+    assert str(caught.value) == words
 
 
 def test_a_program_has_no_kernel_before_it_is_compiled() -> None:

@@ -80,3 +80,9 @@ def test_what_makes_no_sense(monkeypatch: pytest.MonkeyPatch, name: str, text: s
     monkeypatch.setenv(variable(name), text)
     with pytest.raises(ValueError, match=message):
         Options.from_environment(Options()).validate()
+
+
+def test_a_switch_is_true_or_false() -> None:
+    """A text such as "no" would switch it on."""
+    with pytest.raises(ValueError, match="check_races is True or False, not 'no'"):
+        Options(check_races="no").validate()

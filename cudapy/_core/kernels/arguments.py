@@ -92,7 +92,8 @@ def _encoding(value: Any, parameter: Parameter) -> Encoding:
         )
     if isinstance(value, bytes):
         return _bytes("{0}", len(value))
-    raise TypeError(f"a {cls.__name__} is not a kernel argument")
+    hint = ": device.upload(np.array(...)) makes a Buffer of it" if isinstance(value, (list, tuple)) else ""
+    raise TypeError(f"a {cls.__name__} is not a kernel argument{hint}")
 
 
 def _numpy_scalar(value: Any) -> Encoding:

@@ -76,7 +76,10 @@ def _no_kernel(kernel: Any) -> TypeError:
 def check(config: Any) -> None:
     """Raise TypeError for what is not a LaunchConfig."""
     if not isinstance(config, LaunchConfig):
-        raise TypeError(f"launch takes a LaunchConfig second, not {type_name(config)}")
+        hint = (
+            "" if type(config).__name__ == "LaunchConfig" else f": {HOW_TO_LAUNCH}"
+        )  # it is of another copy
+        raise TypeError(f"launch takes a LaunchConfig second, not {type_name(config)}{hint}")
 
 
 def dispatch(kernel: Kernel, stream: Any, config: Any, args: tuple[Any, ...]) -> None:

@@ -209,7 +209,8 @@ def _checked(name: str, extent: Any) -> tuple[int, int, int]:
     try:
         sizes = [int(operator.index(size)) for size in given]
     except TypeError:
-        raise TypeError(f"LaunchConfig: {name} = {extent!r} must be an int or 1 to 3 of them") from None
+        hint = ": divide with //" if any(isinstance(size, float) for size in given) else ""
+        raise TypeError(f"LaunchConfig: {name} = {extent!r} must be an int or 1 to 3 of them{hint}") from None
     if min(sizes) < 1:
         raise ValueError(f"LaunchConfig: {name} = {extent!r} must be at least 1 in each direction")
     if max(sizes) >= 1 << 32:

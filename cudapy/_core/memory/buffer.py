@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
 
 from ..._bindings.errors import CUDAError
 from ..._ffi import dlpack as dl
@@ -77,6 +77,10 @@ class Buffer(Closable, Owned):
         "_stream",
     )
     _vital = "_address"
+    _elsewhere: ClassVar = {
+        "free": "close()",
+        **dict.fromkeys(("get", "copy_to_host", "numpy", "cpu"), "download(dtype)"),
+    }
     _address: int
     _context: int  # in which it is freed; 0: that of the stream
     _descriptor: IPCBufferDescriptor | None  # once it was asked for
@@ -581,12 +585,12 @@ class Buffer(Closable, Owned):
         return {"data": self._exported(), "shape": (self._size,), "typestr": "|u1", "version": 3}
 
     def __array__(self, *arguments: Any, **keywords: Any) -> Any:
-        raise TypeError(f"NumPy cannot read {self!r}, which is not in host memory: copy_to() a host array")
+        raise TypeError(f"NumPy cannot read {self!r}, which is not in host memory: download(dtype) copies it")
 
     def __buffer__(self, flags: int) -> memoryview:
         self._address  # noqa: B018  # raises what a closed buffer has to say
         if not self.is_host_accessible:
-            raise BufferError(f"{self!r} is not in host memory: copy_to() a host array")
+            raise BufferError(f"{self!r} is not in host memory: download(dtype) copies it")
         return memoryview(self._exported()).cast("B")
 
     def __release_buffer__(self, view: memoryview) -> None:

@@ -27,11 +27,11 @@ def host_bytes(host: Any, what: str, takes: str = "a Buffer or a host array") ->
         )
     try:
         view = memoryview(host)
-    except (TypeError, ValueError, BufferError):  # elements that have no name there: dates, bfloat16
+    except (TypeError, ValueError, BufferError) as error:  # elements without a name there: dates, bfloat16
         import numpy
 
         if not isinstance(host, (numpy.ndarray, numpy.generic)):
-            if hasattr(host, "__cuda_array_interface__"):
+            if isinstance(error, TypeError):
                 raise TypeError(f"{what} must be {takes}, not {type_name(host)}") from None
             raise
         view = memoryview(cast("Any", host.view(f"V{host.itemsize}")))

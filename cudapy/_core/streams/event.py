@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ... import driver
 from ..._bindings.errors import CUDAError
@@ -74,6 +74,11 @@ class Event(Closable, Owned):
     """
 
     __slots__ = ("_context", "_descriptor", "_handle", "_options")
+    _elsewhere: ClassVar = {
+        "synchronize": "sync()",
+        "elapsed_time": "end - start",
+        "record": "stream.record(event)",
+    }
     _context: int
     _descriptor: IPCEventDescriptor  # with ipc_enabled
     _handle: CUevent  # C writes it, and who destroys the event leaves 0 there

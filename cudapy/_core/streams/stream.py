@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 from ... import driver
 from ..._ffi.handles import maker
@@ -79,6 +79,7 @@ class Stream(Closable):
     """
 
     __slots__ = ("_address", "_context", "_handle", "_owner", "_twin")
+    _elsewhere: ClassVar = {"synchronize": "sync()", "wait_event": "wait(event)"}
     _address: int  # the handle's number; that of all closed streams is CLOSED
     _context: int  # 0: ask the driver
     _handle: CUstream  # that of the ownership: 0 once the stream is destroyed

@@ -121,9 +121,9 @@ class Finding:
     thread: Dim3 | None
     """Its `threadIdx`."""
     count: int
-    """How many threads did it,"""
+    """How many threads did it."""
     running: int
-    """of so many that ran the instruction."""
+    """How many threads ran the instruction."""
     address: int | None = None
     """What the first thread accessed."""
     size: int = 0
