@@ -225,7 +225,7 @@ def test_a_launch_that_is_none_says_what_to_write(context: Any, mistake: str) ->
 def test_names_that_others_have_lead_to_those_that_are_there(context: Any, name: str, words: str) -> None:
     device = Device(0)
     given, attribute = name.split(".")
-    made = {
+    made: dict[str, Callable[[], Any]] = {
         "stream": device.create_stream,
         "event": device.create_event,
         "buffer": lambda: device.allocate(1),
