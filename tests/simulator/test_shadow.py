@@ -16,10 +16,12 @@ def test_runs_are_stretches_of_one_site(monkeypatch: pytest.MonkeyPatch) -> None
     random = np.random.default_rng(1)
     for rows, most in itertools.product((1, 2, 3, 9, 2 * STRETCH + 3), (0, 4096)):
         monkeypatch.setattr(shadow, "_MOST_KEPT", most)
-        for _ in range(20):
+        for which in range(20):
             record, sites = Record(rows * ROW), np.full(rows * ROW, -1)
             for row in range(rows):
                 kind, site = random.integers(4), int(random.integers(2))
+                if which < 4:  # one stretch
+                    kind, site = (0, 1)[which <= row < rows - which], 1
                 places = row * ROW + (random.permutation(ROW)[:9] if kind == 2 else np.arange(ROW))
                 if kind == 1:
                     record._rows[row] = 5 << 32 | 1, site + 1  # as machine code enters it
@@ -46,11 +48,13 @@ def test_runs_are_stretches_of_one_site(monkeypatch: pytest.MonkeyPatch) -> None
 
 @pytest.mark.parametrize("part", [4, 16])
 def test_shadows_of_another_launch_are_blank(part: int) -> None:
-    """Of memory of which a launch has accessed little."""
-    size = part * ROW * STRETCH * 5
+    """Whatever it has accessed."""
+    size = part * ROW * STRETCH * 50
     one = Shadow.blank(size, part)
-    for record in (one.write, one.first_read, one.last_read):
-        record.set(np.arange(3 * STRETCH * ROW + 5, 3 * STRETCH * ROW + 90), np.arange(85), 7, 2)
+    for record, first in ((one.write, 7), (one.first_read, 3 * STRETCH * ROW), (one.last_read, 45 * STRETCH)):
+        record.set(np.arange(first, first + 90), np.arange(90), 7, 2)
+        record._rows[STRETCH * 48] = 5 << 32 | 1, 3
+        record._touched[48] = 1
     one.written[0] = 7
     one.leave()
     again = Shadow.blank(size, part)
@@ -63,7 +67,7 @@ def test_shadows_of_another_launch_are_blank(part: int) -> None:
 
 
 def test_shadows_that_have_much_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shadow, "_MOST_KEPT", STRETCH)
+    monkeypatch.setattr(shadow, "_MOST_ROWS", 2 * STRETCH)
     one = Shadow.blank(12 * ROW * STRETCH, 4)
     one.write.set(np.array([0, 2 * ROW * STRETCH]), np.array([1, 2]), 3, 4)
     one.leave()

@@ -40,7 +40,9 @@ UNFINISHED = next(_fields)
 ACTIVE = next(_fields)
 """The threads that run the block at hand."""
 ROW = next(_fields)
-"""The bytes of an access whose addresses lie beside each other in all lanes, or `SAME`; else 0."""
+"""The bytes of an access whose addresses lie beside each other in all lanes, or, with `HALVES` added, in each
+half of them; or `SAME`; else 0.
+"""
 VOTES = next(_fields)
 """The bits of a warp's vote."""
 WHICH = next(_fields)
@@ -159,6 +161,7 @@ END = LOCAL_WINDOW + 8
 
 SAME = -1
 """In ROW: all lanes access the same."""
+HALVES = 64
 LEFT = 1 << 16
 """Added to the number of an exit in PLACE."""
 NOWHERE = 0xFFFFFFFF

@@ -45,6 +45,8 @@ _BY_CHECKS = (RAX, RCX, RSI, R9, R10, R11, *YMM[:9])
 _PARTS = range(4)
 """Of an array of 32 times 4 bytes, in vectors."""
 _WIDE_PARTS = range(8)
+_MIDDLE = layout.ADDRESS + 8 * 16
+"""The address of the second half's first lane."""
 
 
 class Starts(NamedTuple):
@@ -645,25 +647,25 @@ def _look_at_row(out: Assembler, base: At | None, failed: str) -> None:
     """Go to `failed` where that is the case, if ROW is not 0: the first address and the last count. Changes
     rcx and rsi.
     """
-    out.word("mov", RCX, At(RBX, layout.ADDRESS))
-    out.lea(RSI, At(R8, -1))
-    out.test(RSI, RCX)
-    out.jump_if("nz", failed)
+    _look_at_lane(out, 0, base, failed)
+    out.number("cmp", At(RBX, layout.ROW), layout.SAME, wide=False)
+    out.jump_if("e", "same")
+    for lane in (15, 16, 31):
+        _look_at_lane(out, lane, base, failed)
+    out.label("same")
+
+
+def _look_at_lane(out: Assembler, lane: int, base: At | None, failed: str) -> None:
+    out.word("mov", RCX, At(RBX, layout.ADDRESS + 8 * lane))
+    if not lane % 16:
+        out.lea(RSI, At(R8, -1))
+        out.test(RSI, RCX)
+        out.jump_if("nz", failed)
     if base is not None:
         out.word("sub", RCX, base)
         out.jump_if("b", failed)
     out.word("cmp", RCX, RAX)
     out.jump_if("a", failed)
-    out.number("cmp", At(RBX, layout.ROW), layout.SAME, wide=False)
-    out.jump_if("e", "same")
-    out.word("mov", RSI, R8)
-    out.shift_word("shl", RSI, 5)
-    out.word("sub", RSI, R8)
-    out.word("add", RCX, RSI)
-    out.jump_if("b", failed)
-    out.word("cmp", RCX, RAX)
-    out.jump_if("a", failed)
-    out.label("same")
 
 
 def _check_global(out: Assembler) -> None:
@@ -813,12 +815,11 @@ def each_active_lane(out: Assembler, address: int) -> Iterator[None]:
 
 
 def _rows(out: Assembler) -> None:
-    """Set ROW if all lanes are active: to r8 if they lie so far apart, one after the other, to SAME if not at
-    all; else to 0.
+    """Set ROW if all lanes are active: to r8 if they lie so far apart, one after the other, with HALVES added
+    if those of each half do, to SAME if not at all; else to 0.
     """
     with out.routine("rows", takes=(R8,), clobbers=(RAX, RCX, *YMM[:3])):
         first, expected, equal = YMM[:3]
-        last = layout.ADDRESS + 8 * (layout.LANES - 1)
         out.put(At(RBX, layout.ROW), 0)
         out.number("cmp", At(RBX, layout.ACTIVE), -1, wide=False)
         out.jump_if("ne", "scattered")
@@ -826,12 +827,7 @@ def _rows(out: Assembler) -> None:
         out.vector("pcmpeqd", equal, equal, equal)
         out.word("mov", RCX, At(RBX, layout.ADDRESS + 8))
         out.word("sub", RCX, At(RBX, layout.ADDRESS))
-        out.word("mov", RAX, At(RBX, last))
-        out.word("sub", RAX, At(RBX, layout.ADDRESS))
-        out.test(RCX, RCX)
         out.jump_if("nz", "apart")
-        out.test(RAX, RAX)
-        out.jump_if("nz", "scattered")
         for part in _WIDE_PARTS:
             out.vector("pcmpeqq", expected, first, At(RBX, layout.ADDRESS + 32 * part))
             out.vector("pand", equal, equal, expected)
@@ -840,18 +836,20 @@ def _rows(out: Assembler) -> None:
         out.label("apart")
         out.word("cmp", RCX, R8)
         out.jump_if("ne", "scattered")
-        out.shift_word("shl", RCX, 5)
-        out.word("sub", RCX, R8)
-        out.word("cmp", RCX, RAX)
-        out.jump_if("ne", "scattered")
-        out.word("mov", RCX, R8)
         out.lowest_bit(RAX, R8)
         out.shift_word("shl", RAX, WIDE.bit_length() - 1)
         out.lea(RAX, At(RBX, layout.STEPS, RAX, 1))
         for part in _WIDE_PARTS:
-            out.vector("paddq", expected, first, At(RAX, 32 * part))
+            if part == 4:
+                out.unary("broadcastq", first, At(RBX, _MIDDLE))
+            out.vector("paddq", expected, first, At(RAX, 32 * (part % 4)))
             out.vector("pcmpeqq", expected, expected, At(RBX, layout.ADDRESS + 32 * part))
             out.vector("pand", equal, equal, expected)
+        out.word("mov", RAX, At(RBX, _MIDDLE))
+        out.word("sub", RAX, At(RBX, layout.ADDRESS + 8 * 15))
+        out.word("cmp", RAX, RCX)
+        out.jump_if("e", "compared")
+        out.number("add", RCX, layout.HALVES)
         out.label("compared")
         out.unary("movmskpd", RAX, equal)
         out.number("cmp", RAX, 15, wide=False)
@@ -881,6 +879,19 @@ def _load(out: Assembler, size: int) -> None:
             out.store("movups", At(RDI, 32 * part), YMM[part])
         out.ret()
         out.label("not_a_row")
+        out.number("cmp", At(RBX, layout.ROW), layout.HALVES + size, wide=False)
+        out.jump_if("ne", "not_halves")
+        for half in (0, 1):
+            out.word("mov", RAX, At(RBX, _MIDDLE if half else layout.ADDRESS))
+            out.word("add", RAX, R8)
+            for part in range(len(parts) // 2):
+                if size in (4, 8):
+                    out.unary("movups", value, At(RAX, 32 * part))
+                else:
+                    out.unary("pmovzxwd" if size == 2 else "pmovzxbd", value, At(RAX, 8 * size * part))
+                out.store("movups", At(RDI, 16 * len(parts) * half + 32 * part), value)
+        out.ret()
+        out.label("not_halves")
         out.number("cmp", At(RBX, layout.ROW), layout.SAME, wide=False)
         out.jump_if("ne", "scattered")
         out.word("mov", RAX, At(RBX, layout.ADDRESS))

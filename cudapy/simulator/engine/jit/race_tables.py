@@ -8,7 +8,7 @@ import numpy as np
 
 from . import layout
 from .layout import LANES, address_of
-from .races import SHADOW, USED
+from .races import SHADOW
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -85,7 +85,7 @@ class RaceTables:
         self._set(layout.CHUNK_ORDERS, address_of(self._chunks) if detector.is_plain else 0)
         self._strong = detector.strong_sites()
         self._set(layout.STRONG, address_of(self._strong))
-        self._shared[:USED] = _described(detector.shared_shadow, self._shared_start, True)
+        self._shared[:] = _described(detector.shared_shadow, self._shared_start, True)
         if snapshot is None:
             return
         if snapshot is not self._snapshot:
@@ -96,7 +96,7 @@ class RaceTables:
         places = np.searchsorted(snapshot.starts, addresses).tolist()
         for (address, shadow), place in zip(detector.shadows.items(), places, strict=True):
             if place < len(snapshot.allocations) and snapshot.allocations[place].address == address:
-                self._allocations[place, :USED] = _described(shadow, address, False)
+                self._allocations[place] = _described(shadow, address, False)
 
     # Inside.
 

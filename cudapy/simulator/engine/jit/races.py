@@ -51,12 +51,12 @@ _SAVED = (RBP, R12, R13, R14, R15)
 _CHANGED = (RAX, RCX, RDX, RSI, RDI, R8, R9, R10, R11, *YMM[:12])
 
 # Of a shadow, what `RaceTables` describes: 8 bytes each.
-_RECORDS = _WRITE, _FIRST, _LAST = 0, 24, 48
-_TOUCHED, _START, _SHIFT, _WRITTEN, _OF_BLOCKS = range(72, 112, 8)
-_SITES, _ROWS = 8, 16
+_RECORDS = _WRITE, _FIRST, _LAST = 0, 32, 64
+_START, _SHIFT, _WRITTEN, _OF_BLOCKS = range(96, 128, 8)
+_SITES, _ROWS, _TOUCHED = 8, 16, 24
 """Of a record, behind its epochs."""
-SHADOW, USED = 128, 14
-"""Bytes of the description of a shadow, and how many numbers it has."""
+SHADOW = 128
+"""Bytes of the description of a shadow."""
 # Of a chunk, what `RaceTables` lists: the epoch of its first lane, the time of its block's last barrier, the
 # number of its block's first thread and one, and the threads of a block.
 OWN, TIME, _BLOCK, _COUNT = range(0, 32, 8)
@@ -65,8 +65,8 @@ _SHADOW, _LANES, _STEPS, _PLACE, _EPOCH, _SITE, _CHUNK_AT, _OWN_FIRST = R12, R13
 _MOST_STEPS = 4
 """Parts of the memory that a store may write in each lane."""
 _CELL = RDI
-_WHOLE, _HALVES = range(8), (range(4), range(4, 8))
-"""Vectors of the epochs of a warp."""
+_PARTS = ROW // 4
+"""Vectors of the epochs of a row."""
 _ROW_BITS = ROW.bit_length() - 1
 _OLD, _OLD_SITES = layout.LOADED, layout.LOADED + _MOST_STEPS * WIDE
 """What a store has replaced: nothing is loaded meanwhile."""
@@ -122,8 +122,7 @@ def write_routines(out: Assembler) -> None:
     of its site in r9. eax is 0 if that is all; else nothing was entered that the detector would not enter.
     """
     _write_open(out)
-    for parts in (_WHOLE, *_HALVES):
-        _write_parts(out, parts)
+    _write_parts(out)
     for kind, name in ROUTINES.items():
         is_read_only = kind == _READ_ONLY
         mode = READ if is_read_only else kind
@@ -154,9 +153,12 @@ def write_routines(out: Assembler) -> None:
             if mode == ATOMIC:
                 _write_strongly(out)
             else:
-                out.word("cmp", R8, At(RBX, layout.ROW), wide=False)
-                out.jump_if("e", "row")
-                _find_halves(out)
+                out.word("mov", RAX, At(RBX, layout.ROW), wide=False)
+                out.word("cmp", RAX, R8, wide=False)
+                out.jump_if("e", "halves")
+                out.number("sub", RAX, layout.HALVES, wide=False)
+                out.word("cmp", RAX, R8, wide=False)
+                out.jump_if("e", "halves")
             out.label("each")
             if mode == READ:
                 _read(out, is_read_only)
@@ -175,9 +177,6 @@ def write_routines(out: Assembler) -> None:
                     _read_halves(out, is_read_only)
                 else:
                     _write_halves(out)
-            if mode != ATOMIC:
-                out.label("row")
-                _enter_row(out, mode, is_read_only)
             out.label("bad")
             out.set(RAX, 1)
             out.label("done")
@@ -308,124 +307,77 @@ def _enter(out: Assembler, record: int) -> None:
 _OWN_LANES, _TIMES, _BELOW, _BEYOND, _ZERO, _EPOCHS, _MINE, _GOOD, _FOUND, _MORE, _ALL, _ANY = YMM[:12]
 
 
-def _find_first(out: Assembler, lane: int) -> None:
-    """The place of a lane."""
-    out.word("mov", _PLACE, At(RBX, layout.ADDRESS + 8 * lane))
+def _find_half(out: Assembler, half: int) -> None:
+    """The PLACE and the EPOCH of the first lane of half a warp, and the CELL of its row; -1 if it accesses
+    two rows: these have parts of their own then.
+    """
+    is_row, over = out.new_label(), out.new_label()
+    out.word("mov", _EPOCH, _OWN_FIRST)
+    if half:
+        out.set(RAX, ROW)
+        out.shift_word("shl", RAX, 32)
+        out.word("add", _EPOCH, RAX)
+    out.word("mov", _PLACE, At(RBX, layout.ADDRESS + 8 * ROW * half))
     out.word("sub", _PLACE, At(_SHADOW, _START))
     out.shift_by_cl("shr", _PLACE)
-
-
-def _enter_row(out: Assembler, mode: int, is_read_only: bool) -> None:
-    """An access of a warp to places beside each other: to a row, or to parts of two."""
-    last, mixed, over = out.new_label(), out.new_label(), out.new_label()
-    out.word("mov", _EPOCH, _OWN_FIRST)
-    _find_first(out, 0)
+    out.word("mov", _CELL, _PLACE)
+    out.number("and", _CELL, ROW - 1)
+    out.jump_if("z", is_row)
+    for distance in (ROW - 1, 1 - ROW):
+        out.call("race_open")
+        out.number("add", _PLACE, distance)
+    out.number("or", _CELL, -1)
+    out.jump(over)
+    out.label(is_row)
     out.word("mov", _CELL, _PLACE)
     out.shift_word("shr", _CELL, _ROW_BITS)
-    _touch(out, _CELL)
     out.shift_word("shl", _CELL, 4)
-    out.word("mov", RAX, _PLACE)
-    out.number("and", RAX, ROW - 1)
-    out.jump_if("z", over)
-    out.call("race_open")
-    out.number("add", _PLACE, ROW)
-    out.call("race_open")
-    out.number("sub", _PLACE, ROW)
-    out.number("or", _CELL, -1)
     out.label(over)
-    with _unless_before(out, mode):
-        _order_row(out, _WRITE, "bad", "bad", is_read_only)
-    if mode == WRITE:
-        for record in (_FIRST, _LAST):
-            _order_row(out, record, "bad", "bad")
-        _enter_lanes(out, _WRITE)
-        out.jump("good")
-        return
-    _order_row(out, _FIRST, last, mixed)
-    _enter_lanes(out, _FIRST)
-    out.label(last)
-    _enter_lanes(out, _LAST)
-    out.jump("good")
-    out.label(mixed)
-    out.jump("each")
-
-
-def _find_halves(out: Assembler) -> None:
-    """Go to `halves` if each half of a warp accesses places beside each other: the rows of a block of 16."""
-    first, other, equal = YMM[:3]
-    out.number("cmp", At(RBX, layout.ACTIVE), -1, wide=False)
-    out.jump_if("ne", "each")
-    out.lowest_bit(RAX, R8)
-    out.shift_word("shl", RAX, WIDE.bit_length() - 1)
-    out.lea(RAX, At(RBX, layout.STEPS, RAX, 1))
-    out.vector("pcmpeqd", equal, equal, equal)
-    for part in range(8):
-        if part % 4 == 0:
-            out.unary("broadcastq", first, At(RBX, layout.ADDRESS + 32 * part))
-        out.vector("paddq", other, first, At(RAX, 32 * (part % 4)))
-        out.vector("pcmpeqq", other, other, At(RBX, layout.ADDRESS + 32 * part))
-        out.vector("pand", equal, equal, other)
-    out.unary("movmskpd", RAX, equal)
-    out.number("cmp", RAX, 15, wide=False)
-    out.jump_if("e", "halves")
 
 
 def _read_halves(out: Assembler, is_read_only: bool) -> None:
-    """As `_read`, for one half after the other."""
-    out.number("or", _CELL, -1)
-    for half in _HALVES:
-        last = out.new_label()
-        _open_half(out, half)
+    """As `_read`, for one half after the other. The last read of a row is left out while it is the first."""
+    for half in (0, 1):
+        last, over = out.new_label(), out.new_label()
+        _find_half(out, half)
         with _unless_before(out):
-            _order_row(out, _WRITE, "bad", "bad", is_read_only, half)
-        _order_row(out, _FIRST, last, "each", parts=half)
-        _enter_lanes(out, _FIRST, half)
+            _order_half(out, _WRITE, "bad", "bad", is_read_only)
+        _order_half(out, _FIRST, last, "each")
+        _enter_half(out, _FIRST)
+        out.test(_CELL, _CELL)
+        out.jump_if("s", last)
+        out.word("mov", R10, At(_SHADOW, _LAST + _ROWS))
+        out.number("cmp", At(R10, 0, _CELL, 1), 0)
+        out.jump_if("e", over)
         out.label(last)
-        _enter_lanes(out, _LAST, half)
+        _enter_half(out, _LAST)
+        out.label(over)
     out.jump("good")
 
 
 def _write_halves(out: Assembler) -> None:
     """As `_write`, unless both halves write to the same places."""
     far = out.new_label()
-    out.word("mov", RAX, At(RBX, layout.ADDRESS + 16 * 8))
+    out.word("mov", RAX, At(RBX, layout.ADDRESS + ROW * 8))
     out.word("sub", RAX, At(RBX, layout.ADDRESS))
-    out.word("mov", R10, RAX)
-    out.shift_word("shl", R8, 4)
-    out.word("add", R10, R8)
+    out.shift_word("shl", R8, _ROW_BITS)
+    out.word("add", RAX, R8)
     out.word("add", R8, R8)
-    out.word("cmp", R10, R8)
+    out.word("cmp", RAX, R8)
     out.jump_if("ae", far)
     out.jump("each")
     out.label(far)
-    out.number("or", _CELL, -1)
-    for half in _HALVES:
-        _open_half(out, half)
+    for half in (1, 0):
+        _find_half(out, half)
         for record in _RECORDS:
-            _order_row(out, record, "bad", "bad", parts=half)
-    for half in _HALVES:
-        _find_first(out, half[0] * 4)
-        _enter_lanes(out, _WRITE, half)
+            _order_half(out, record, "bad", "bad")
+    _enter_half(out, _WRITE)
+    _find_half(out, 1)
+    _enter_half(out, _WRITE)
     out.jump("good")
 
 
-def _open_half(out: Assembler, half: range) -> None:
-    """Have parts in the rows that half a warp accesses, from PLACE on."""
-    _find_first(out, half[0] * 4)
-    out.call("race_open")
-    out.number("add", _PLACE, 15)
-    out.call("race_open")
-    out.number("sub", _PLACE, 15)
-
-
-def _order_row(
-    out: Assembler,
-    record: int,
-    none: str,
-    some: str,
-    is_read_only: bool = False,
-    parts: range = _WHOLE,
-) -> None:
+def _order_half(out: Assembler, record: int, none: str, some: str, is_read_only: bool = False) -> None:
     """Go on if what a record has is ordered before this access in all lanes; to `none` or `some` if it is in
     those. Changes rax, r8 and r10.
     """
@@ -446,9 +398,9 @@ def _order_row(
     out.label(alone)
     out.word("mov", R10, At(_SHADOW, record))
     if is_read_only:
-        _find_unwritten_row(out, parts)
+        _find_unwritten(out)
     else:
-        out.call(_name(parts))
+        out.call("race_parts")
     out.jump_if("e", ordered)
     if none != some:
         out.unary("movmskpd", RAX, _ANY)
@@ -476,16 +428,13 @@ def _require_block(out: Assembler, own: str, otherwise: str) -> None:
     out.jump_if("ae", otherwise)
 
 
-def _name(parts: range) -> str:
-    return f"race_parts_{parts.start}_{parts.stop}"
-
-
-def _write_parts(out: Assembler, parts: range) -> None:
+def _write_parts(out: Assembler) -> None:
     """The flags are those of equality if the epochs at r10, from PLACE on, are ordered before this access in
-    all lanes. ANY has its signs set if they are in any.
+    all lanes of a half. ANY has its signs set if they are in any.
     """
-    with out.routine(_name(parts), takes=(R10, _PLACE, _CHUNK_AT), clobbers=(RAX, *YMM[:12])):
-        out.unary("broadcastq", _OWN_LANES, At(_CHUNK_AT, OWN))
+    with out.routine("race_parts", takes=(R10, _PLACE, _EPOCH, _CHUNK_AT), clobbers=(RAX, *YMM[:12])):
+        out.movd_in(_OWN_LANES, _EPOCH, wide=True)
+        out.unary("broadcastq", _OWN_LANES, _OWN_LANES)
         out.unary("broadcastd", _TIMES, At(_CHUNK_AT, TIME))
         out.word("mov", RAX, At(_CHUNK_AT, _BLOCK))
         for register, distance in ((_BELOW, -1), (_BEYOND, None)):
@@ -499,8 +448,8 @@ def _write_parts(out: Assembler, parts: range) -> None:
         out.vector("pxor", _ZERO, _ZERO, _ZERO)
         out.vector("pcmpeqd", _ALL, _ALL, _ALL)
         out.vector("pxor", _ANY, _ANY, _ANY)
-        for part in parts:
-            out.unary("movups", _EPOCHS, At(R10, 32 * (part - parts[0]), _PLACE, 8))
+        for part in range(_PARTS):
+            out.unary("movups", _EPOCHS, At(R10, 32 * part, _PLACE, 8))
             _find_mine(out, part)
             out.vector("pcmpeqd", _GOOD, _MINE, _EPOCHS)
             out.vector("pcmpgtd", _FOUND, _TIMES, _EPOCHS)
@@ -519,11 +468,11 @@ def _write_parts(out: Assembler, parts: range) -> None:
         out.ret()
 
 
-def _touch(out: Assembler, row: int) -> None:
+def _touch(out: Assembler, record: int, cell: int) -> None:
     """Note that a row is used. Changes rax and r8."""
-    out.word("mov", RAX, row)
-    out.shift_word("shr", RAX, STRETCH.bit_length() - 1)
-    out.word("add", RAX, At(_SHADOW, _TOUCHED))
+    out.word("mov", RAX, cell)
+    out.shift_word("shr", RAX, (16 * STRETCH).bit_length() - 1)
+    out.word("add", RAX, At(_SHADOW, record + _TOUCHED))
     out.set(R8, 1)
     out.keep(At(RAX, 0), R8, 1)
 
@@ -539,17 +488,17 @@ def _write_open(out: Assembler) -> None:
             out.word("and" if record else "mov", RAX, At(R8, 0, R10, 1))
         out.number("cmp", RAX, -1)
         out.jump_if("e", "are_open")
-        out.shift_word("shr", R10, 4)
-        _touch(out, R10)
         for record in _RECORDS:
             is_open = out.new_label()
             out.word("mov", R10, _PLACE)
             out.shift_word("shr", R10, _ROW_BITS)
+            out.shift_word("shl", R10, 4)
+            _touch(out, record, R10)
             out.word("mov", R8, R10)
-            out.shift_word("shl", R8, 4)
             out.word("add", R8, At(_SHADOW, record + _ROWS))
             out.number("cmp", At(R8, 0), -1)
             out.jump_if("e", is_open)
+            out.shift_word("shr", R10, 4)
             out.shift_word("shl", R10, _ROW_BITS)
             out.word("mov", RAX, At(_SHADOW, record))
             out.lea(RAX, At(RAX, 0, R10, 8))
@@ -557,7 +506,7 @@ def _write_open(out: Assembler) -> None:
             out.unary("broadcastq", first, At(R8, 0))
             out.vector("pxor", none, none, none)
             out.vector("pcmpeqq", none, none, first)
-            for part in range(8):
+            for part in range(_PARTS):
                 out.unary("movups", epochs, At(RBX, layout.STEPS + 32 * part))
                 out.shift("psllq", epochs, epochs, 32)
                 out.vector("paddq", epochs, epochs, first)
@@ -565,7 +514,7 @@ def _write_open(out: Assembler) -> None:
                 out.store("movups", At(RAX, 32 * part), epochs)
             out.word("mov", RAX, At(_SHADOW, record + _SITES))
             out.unary("broadcastd", first, At(R8, 8))
-            for part in range(4):
+            for part in range(_PARTS // 2):
                 out.store("movups", At(RAX, 32 * part, R10, 4), first)
             out.put(At(R8, 0), -1, wide=True)
             out.label(is_open)
@@ -573,11 +522,12 @@ def _write_open(out: Assembler) -> None:
         out.ret()
 
 
-def _find_unwritten_row(out: Assembler, parts: range) -> None:
+def _find_unwritten(out: Assembler) -> None:
     """The flags are those of equality if the kernel has written none of the places."""
     out.word("mov", R10, At(_SHADOW, _WRITE))
     out.vector("pxor", _ANY, _ANY, _ANY)
-    for part in range(len(parts)):
+    out.vector("pxor", _ZERO, _ZERO, _ZERO)
+    for part in range(_PARTS):
         out.unary("movups", _EPOCHS, At(R10, 32 * part, _PLACE, 8))
         out.vector("por", _ANY, _ANY, _EPOCHS)
     out.vector("pcmpeqq", _ALL, _ANY, _ZERO)
@@ -592,24 +542,26 @@ def _find_mine(out: Assembler, part: int) -> None:
     out.vector("paddq", _MINE, _MINE, _OWN_LANES)
 
 
-def _enter_lanes(out: Assembler, record: int, parts: range = _WHOLE) -> None:
+def _enter_half(out: Assembler, record: int) -> None:
     alone, over = out.new_label(), out.new_label()
     out.test(_CELL, _CELL)
     out.jump_if("s", alone)
     out.word("mov", R10, At(_SHADOW, record + _ROWS))
     out.keep(At(R10, 0, _CELL, 1), _EPOCH)
     out.keep(At(R10, 8, _CELL, 1), _SITE)
+    _touch(out, record, _CELL)
     out.jump(over)
     out.label(alone)
-    out.unary("broadcastq", _OWN_LANES, At(_CHUNK_AT, OWN))
+    out.movd_in(_OWN_LANES, _EPOCH, wide=True)
+    out.unary("broadcastq", _OWN_LANES, _OWN_LANES)
     out.word("mov", R10, At(_SHADOW, record))
-    for part in parts:
+    for part in range(_PARTS):
         _find_mine(out, part)
-        out.store("movups", At(R10, 32 * (part - parts[0]), _PLACE, 8), _MINE)
+        out.store("movups", At(R10, 32 * part, _PLACE, 8), _MINE)
     out.word("mov", R10, At(_SHADOW, record + _SITES))
     out.movd_in(_GOOD, _SITE)
     out.unary("broadcastd", _GOOD, _GOOD)
-    for part in range(len(parts) // 2):
+    for part in range(_PARTS // 2):
         out.store("movups", At(R10, 32 * part, _PLACE, 4), _GOOD)
     out.label(over)
 

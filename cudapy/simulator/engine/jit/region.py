@@ -151,6 +151,7 @@ class Region:
         """Registers that are inputs: once they are set they lie where those do, and nobody copies them."""
         self._read: dict[int, set[str]] = {}
         self._written: dict[int, set[str]] = {}
+        self._kinds: dict[int, list[bool | None]] = {}
         self.parts: list[Part] = []
         """What its code is made of."""
         out = assembler()
@@ -158,7 +159,7 @@ class Region:
         for number in numbers:
             out.label(f"block {number}")
             self._write_ahead(out, runs, number)
-            _Writer(self, out, blocks[number]).write()
+            _Writer(self, out, blocks[number], self._kinds_of(blocks[number])).write()
         for which, one in enumerate(self.left_to_python):
             self._leave(out, which, one)
         for number, label in self._left_before.items():
@@ -237,7 +238,8 @@ class Region:
             steps = [step for block in run for step in block.steps]
             is_idle = all(block.is_idle for block in run)
             joined = dataclasses.replace(run[-1], steps=steps, is_idle=is_idle)
-            taken = _Writer(self, out, joined).write_ahead(number)
+            kinds = [kind for block in run for kind in self._kinds_of(block)]
+            taken = _Writer(self, out, joined, kinds).write_ahead(number)
             ends = itertools.accumulate(len(block.steps) for block in run)
             count = sum(end <= taken for end in ends)
             if count < len(run):
@@ -246,6 +248,13 @@ class Region:
             if taken == len(steps):
                 return
             run = run[:count]
+
+    def _kinds_of(self, block: Block) -> list[bool | None]:
+        """What `may_stream` says of each step of a block."""
+        if block.index not in self._kinds:
+            is_calm = block.index in self.calm if RACES in self.checks else None
+            self._kinds[block.index] = [may_stream(step, self.strides, is_calm) for step in block.steps]
+        return self._kinds[block.index]
 
     def _find_given(self) -> set[str]:
         """The registers that one instruction sets, in the first block, to what is an input of the region."""
@@ -486,7 +495,7 @@ def _needed(step: Step) -> set[str]:
 class _Writer:
     """Writes one block. It is the context of its instructions: `lanes.CodeContext`."""
 
-    def __init__(self, region: Region, out: Assembler, block: Block) -> None:
+    def __init__(self, region: Region, out: Assembler, block: Block, kinds: list[bool | None]) -> None:
         self._region, self.out, self._block = region, out, block
         self.function, self.checks, self.number = region.function, region.checks, 0
         self.location, self.constant, self.input = region.location, region.constant, region.input
@@ -497,23 +506,24 @@ class _Writer:
         self._instructions: list[Instruction] = []
         """The instructions of the part at hand, which begins at `_begin`."""
         self._begin = len(out)
-        after: set[str] = set(block.live_out)
-        wanted: list[set[str]] = []
-        for step in reversed(block.steps):
-            after |= _needed(step)
-            wanted.append(set(after))
-        self._wanted = wanted[::-1]
-        """What each step and those behind it read."""
         self._place = 0
         """Of the step at hand."""
         self.is_calm = RACES in self.checks and block.index in region.calm
-        kept = self.is_calm if RACES in self.checks else None
-        self._kinds = [may_stream(step, region.strides, kept) for step in block.steps]
+        self._kinds = kinds
         steps = block.steps
         self._ends = steps[-1] if steps and steps[-1].match.rule.ends_block else None
         """The step that ends the block."""
         self._count = len(steps) - (self._ends is not None)
         """Of steps before that."""
+
+    @cached_property
+    def _wanted(self) -> list[set[str]]:
+        """What each step and those behind it read."""
+        after, wanted = {*self._block.live_out}, []
+        for step in reversed(self._block.steps):
+            after |= _needed(step)
+            wanted.append({*after})
+        return wanted[::-1]
 
     def write(self) -> None:
         block, out = self._block, self.out

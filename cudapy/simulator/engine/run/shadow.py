@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from ..aliases import I32, I64, U8, U64, Array
 
 WIDEST = 16
-ROW = 32
+ROW = 16
 OPEN = np.uint64(0xFFFFFFFFFFFFFFFF)
 _NEXT_LANES = np.arange(ROW, dtype=np.uint64) << np.uint64(32)
-_MOST_KEPT = 4096
+_MOST_KEPT = 8192
 """Rows."""
-STRETCH = 128
+STRETCH = 256
 """Rows that are noted together."""
-_MOST_BLANK = 8
-"""Shadows that wait for another launch."""
+_MOST_BLANK, _MOST_ROWS = 8, 1 << 24
+"""Shadows that wait for another launch, and rows of theirs that take memory."""
 _TIME_BITS = np.uint64(32)
 _TIME = np.uint64(0xFFFFFFFF)
 
@@ -31,29 +31,35 @@ class Record:
     """For each part of memory a thread that accessed it, when, and the site of the access, counted from 1: 0
     stands for nobody.
 
-    There are rows of `ROW` parts. What a warp did to a row, lane after lane, is kept once: the epoch of the
+    There are rows of `ROW` parts. What half a warp did to one is kept once: the epoch of the
     first lane, and the site. Parts have their own once a row is `OPEN`, as one is accessed by itself.
     `touched` has a 1 for each `STRETCH` of rows of which one may be something else than 0.
     """
 
-    def __init__(self, size: int, touched: U8 | None = None) -> None:
-        self._allocate(-(-size // ROW))
-        self._rows: U64 = np.zeros((len(self._epoch), 2), np.uint64)  # the system's zeros
-        self._touched = untouched(size) if touched is None else touched
+    def __init__(self, size: int) -> None:
+        self._begin(-(-size // ROW))
+
+    def _begin(self, rows: int) -> None:
+        self._allocate(rows)
+        self._rows: U64 = np.zeros((rows, 2), np.uint64)  # the system's zeros
+        self._touched: U8 = np.zeros(-(-rows // STRETCH), np.uint8)
+        self.most = 0
+        """Rows that launches have touched."""
 
     def _allocate(self, rows: int) -> None:
         self._epoch: U64 = np.empty((rows, ROW), np.uint64)  # a thread's number and one, and a time; or 0
         self._site: I32 = np.empty((rows, ROW), np.int32)
-        self._addresses: tuple[int, int, int] | None = None
+        self._addresses: tuple[int, ...] = ()
 
-    def repeat(self, times: int, touched: U8) -> None:
+    def repeat(self, times: int) -> None:
         """There are `times` as many parts, and what was seen of one was seen of all its parts."""
         near = _hull(self._touched)
         rows = np.flatnonzero(self._rows[near, 0]) + near.start
         self._open(rows * ROW)
         epoch, site = self._epoch[rows], self._site[rows]
-        self._allocate(len(self._rows) * times)
-        old, self._rows, self._touched = self._rows, np.zeros((len(self._epoch), 2), np.uint64), touched
+        old, touched = self._rows, self._touched
+        self._begin(len(old) * times)
+        self._touched[:] = touched.repeat(times)[: len(self._touched)]
         self._rows.reshape(-1, times, 2)[near] = old[near, None]
         self._epoch.reshape(-1, times * ROW)[rows] = epoch.repeat(times, 1)
         self._site.reshape(-1, times * ROW)[rows] = site.repeat(times, 1)
@@ -69,12 +75,13 @@ class Record:
             self._rows[closed, 0] = OPEN
             self._touched[closed // STRETCH] = 1
 
-    def addresses(self) -> tuple[int, int, int]:
-        """Where its epochs, its sites and its rows lie in this process: epochs and sites, 8 bytes each."""
-        if self._addresses is None:
-            arrays = self._epoch, self._site, self._rows
-            epochs, sites, rows = (one.__array_interface__["data"][0] for one in arrays)
-            self._addresses = epochs, sites, rows
+    def addresses(self) -> tuple[int, ...]:
+        """Where its epochs, sites, rows and what was touched lie in this process. Rows have epochs and sites,
+        8 bytes each.
+        """
+        if not self._addresses:
+            arrays = self._epoch, self._site, self._rows, self._touched
+            self._addresses = tuple(one.__array_interface__["data"][0] for one in arrays)
         return self._addresses
 
     def others(self, places: I64, threads: I64) -> I64:
@@ -93,14 +100,23 @@ class Record:
     def runs(self) -> Runs:
         """Stretches of parts that one site has accessed."""
         near = _hull(self._touched)
-        rows, site = self._rows[near], self._site[near]
+        rows, site, parts = self._rows[near], self._site[near], ROW
         (opened,) = (rows[:, 0] == OPEN).nonzero()
+        if len(rows) > _MOST_KEPT and not len(opened):
+            unused = int((rows[: -STRETCH - 1 : -1, 1] != 0).argmax())
+            whole = rows[: len(rows) - unused]
+            if (whole[:, 1] == rows[0, 1]).all():
+                rows, site, parts = whole[:1], site[:1], len(whole) * ROW
         own = site[opened] if len(opened) < len(rows) else site.copy()
-        return Runs(rows[:, 1].astype(np.int32), opened, own, near.start * ROW)
+        return Runs(rows[:, 1].astype(np.int32), opened, own, near.start * ROW, parts)
 
-    def clear(self, rows: slice) -> None:
-        """Have nobody accessed anything, of which there is something in these rows alone."""
-        self._rows[rows] = 0
+    def clear(self) -> None:
+        """Have nobody accessed anything."""
+        near = _hull(self._touched)
+        if near.stop - near.start > _MOST_KEPT:
+            self._allocate(len(self._rows))  # parts of their own may take much more memory
+        self._rows[near] = self._touched[:] = 0
+        self.most = max(self.most, near.stop - near.start)
 
     def set(self, places: I64, threads: I64, time: int, site: int) -> None:
         """The last of several accesses to a place stays."""
@@ -111,13 +127,14 @@ class Record:
 
 class Runs:
     """Stretches of parts that one site has accessed. They are found when somebody asks for them, unless they
-    are of so many parts that what they are found by is not to be kept. `first`: the number of the first part.
+    are of so many parts that what they are found by is not to be kept. `first`: the number of the first part;
+    `parts`: how many each of `sites` has accessed.
     """
 
-    def __init__(self, sites: I32, opened: I64, own: I32, first: int = 0) -> None:
+    def __init__(self, sites: I32, opened: I64, own: I32, first: int, parts: int) -> None:
         sites[opened] = 0
         (closed,) = sites.nonzero()
-        bounds = [(int(row) * ROW, (int(row) + 1) * ROW) for row in (*closed[:1], *closed[-1:])]
+        bounds = [(int(row) * parts, (int(row) + 1) * parts) for row in (*closed[:1], *closed[-1:])]
         count = np.count_nonzero(own) if len(opened) else 0
         if count:
             touched = (own != 0).reshape(-1)
@@ -129,9 +146,9 @@ class Runs:
         self.start = first + min((start for start, _ in bounds), default=0)
         """Before the first stretch; `end` is behind the last."""
         self.end = first + max((end for _, end in bounds), default=0)
-        self.is_dense = self.end - self.start == len(closed) * ROW + count
+        self.is_dense = self.end - self.start == len(closed) * parts + count
         """Whether there is nothing between them."""
-        self._sites, self._opened, self._first = sites, opened, first
+        self._sites, self._opened, self._first, self._parts = sites, opened, first, parts
         self._own: Array = own.astype(np.uint8) if not len(own) or own.max() < 256 else own
         if len(sites) > _MOST_KEPT:
             _ = self.found
@@ -153,10 +170,10 @@ class Runs:
             first[opened], last[opened] = own[:, 0], own[:, -1]
             row, place = np.nonzero(own[:, 1:] != own[:, :-1])
             whole = _changes(first, last)
-            starts = np.concatenate([whole * ROW, opened[row] * ROW + place + 1])
+            starts = np.concatenate([whole * self._parts, opened[row] * ROW + place + 1])
             order = np.argsort(starts, kind="stable")
             starts, found = starts[order], np.concatenate([first[whole], own[row, place + 1]])[order]
-        ends = np.append(starts[1:], len(sites) * ROW)
+        ends = np.append(starts[1:], len(sites) * self._parts)
         touched, before = np.flatnonzero(found), self._first
         return starts[touched] + before, ends[touched] + before, found[touched].astype(np.int64) - 1
 
@@ -167,11 +184,6 @@ def _changes(first: Array, last: Array | None = None) -> I64:
     return np.concatenate([np.zeros(len(first[:1]), np.int64), np.flatnonzero(first[1:] != before[:-1]) + 1])
 
 
-def untouched(size: int) -> U8:
-    """What a record of so many parts is told to have touched first: nothing."""
-    return np.zeros(-(-size // (STRETCH * ROW)), np.uint8)
-
-
 def _hull(touched: U8) -> slice:
     """The rows from the first that was touched to the last."""
     found = touched.tobytes()
@@ -180,15 +192,14 @@ def _hull(touched: U8) -> slice:
 
 class Shadow:
     """The last write of each part of some memory, and two reads: one that nothing orders before those after
-    it, and the last.
+    it, and the last; no last one means that it is the first one.
     """
 
     def __init__(self, size: int, granularity: int = WIDEST) -> None:
         self.granularity = granularity
         """Bytes of a part: all accesses so far touched whole parts."""
         self._size, count = size, -(-size // granularity)
-        self._touched = untouched(count)
-        self.write, self.first_read, self.last_read = (Record(count, self._touched) for _ in range(3))
+        self.write, self.first_read, self.last_read = self._records = [Record(count) for _ in range(3)]
         self.written: I64 = np.zeros(1, np.int64)
         """The time of the last write; 0: there was none."""
 
@@ -205,32 +216,26 @@ class Shadow:
         return cls(size, granularity)
 
     def leave(self) -> None:
-        """Its launch is over: have it wait for another one, unless that takes much memory or time."""
-        near = _hull(self._touched)
-        if near.stop - near.start > _MOST_KEPT:
-            return
-        for record in (self.write, self.first_read, self.last_read):
-            record.clear(near)
-        self._touched[:] = self.written[0] = 0
+        """Its launch is over: have it wait for another one, unless that takes much memory."""
+        for record in self._records:
+            record.clear()
+        self.written[0] = 0
         _blank.append(self)
         del _blank[:-_MOST_BLANK]
+        while sum(record.most for shadow in [*_blank] for record in shadow._records) > _MOST_ROWS:
+            del _blank[:1]
 
     def addresses(self) -> list[int]:
-        """Where the epochs, sites and rows of the write, the first and the last read lie in this process, and
-        what was touched.
-        """
-        records = self.write, self.first_read, self.last_read
-        touched: int = self._touched.__array_interface__["data"][0]
-        return [*(one for record in records for one in record.addresses()), touched]
+        """Those of the write, the first and the last read."""
+        return [one for record in self._records for one in record.addresses()]
 
     def refine(self, size: int) -> None:
         """From now on there are accesses of `size` bytes, at multiples of it."""
         times = self.granularity // size
         if times > 1:
             self.granularity = size
-            self._touched = self._touched.repeat(times)
-            for record in (self.write, self.first_read, self.last_read):
-                record.repeat(times, self._touched)
+            for record in self._records:
+                record.repeat(times)
 
 
 _blank: list[Shadow] = []
