@@ -2541,7 +2541,7 @@ def cuMemGetLocationInfo(
     """Fill `location_out` with where most of each `summaryGranularity` bytes of the `size` bytes at `ptr`
     reside, sampled every `samplingGranularity` bytes (0: driver choice).
     """
-    from ._ffi.manual import fill
+    from ._ffi.convert import fill
     from ._types.driver.structs import CUmemLocation
 
     def call(filled: Any) -> tuple[CUresult]:
@@ -2566,7 +2566,7 @@ def cuMemRangeGetAttribute(
     """Return `attribute` of the `count` bytes of managed memory at `devPtr`; `dataSize` is 4, or 4 for each
     device that CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY is to list.
     """
-    from ._ffi.manual import range_storage
+    from ._ffi.convert import range_storage
 
     data = range_storage(dataSize, "cuMemRangeGetAttribute: dataSize")
     (err,) = _cuMemRangeGetAttribute(data, dataSize, attribute, devPtr, count)
@@ -2598,7 +2598,7 @@ def cuMemRangeGetAttributes(
     """Return `numAttributes` attributes of the `count` bytes of managed memory at `devPtr`, with `dataSizes`
     as `cuMemRangeGetAttribute` has it.
     """
-    from ._ffi.manual import listed, range_storage
+    from ._ffi.convert import listed, range_storage
 
     what = "cuMemRangeGetAttributes"
     attributes = listed(attributes, f"{what}: attributes")
@@ -2653,7 +2653,7 @@ def cuPointerGetAttributes(
     numAttributes: int, attributes: Sequence[CUpointer_attribute | int], ptr: CUdeviceptr | int
 ) -> tuple[CUresult, list[Any]]:
     """Return the values of `numAttributes` attributes of the memory at `ptr`, each of the type it has."""
-    from ._ffi.manual import listed
+    from ._ffi.convert import listed
     from ._ffi.results import Variants
     from ._types.driver.attributes import POINTER_ATTRIBUTES
 

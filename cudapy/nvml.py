@@ -2431,7 +2431,7 @@ def nvmlDeviceGetFieldValues(
     device: nvmlDevice_t | int | None, valuesCount: int, values: Sequence[nvmlFieldValue_t] | nvmlFieldValue_t
 ) -> tuple[nvmlReturn_t]:
     """Fill `values`, whose fieldId and scopeId say what is asked, in place; each has a status of its own."""
-    from ._ffi.manual import fill
+    from ._ffi.convert import fill
     from ._types.nvml.structs import nvmlFieldValue_t
 
     def call(filled: Any) -> tuple[nvmlReturn_t]:
@@ -2453,7 +2453,7 @@ def nvmlDeviceClearFieldValues(
     device: nvmlDevice_t | int | None, valuesCount: int, values: Sequence[nvmlFieldValue_t] | nvmlFieldValue_t
 ) -> tuple[nvmlReturn_t]:
     """Set what `values` name back to zero, and give each a status of its own, in place."""
-    from ._ffi.manual import fill
+    from ._ffi.convert import fill
     from ._types.nvml.structs import nvmlFieldValue_t
 
     def call(filled: Any) -> tuple[nvmlReturn_t]:

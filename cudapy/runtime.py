@@ -1966,7 +1966,7 @@ def cudaMemGetLocationInfo(
     """Set the entries of `location_out` to the commonest location in each `summaryGranularity` bytes of the
     `size` bytes at `devPtr`, looked at every `samplingGranularity` bytes.
     """
-    from ._ffi.manual import fill
+    from ._ffi.convert import fill
     from ._types.runtime.structs import cudaMemLocation
 
     def call(filled: Any) -> tuple[cudaError_t]:
@@ -2034,7 +2034,7 @@ def cudaMemRangeGetAttribute(
     """Return `attribute` of the `count` bytes of managed or pageable memory at `devPtr`: one value
     (`dataSize` 4), or the list of devices that access it, as many as fit `dataSize` bytes.
     """
-    from ._ffi.manual import range_storage
+    from ._ffi.convert import range_storage
 
     data = range_storage(dataSize, "cudaMemRangeGetAttribute: dataSize")
     (err,) = _cudaMemRangeGetAttribute(data, dataSize, attribute, devPtr, count)
@@ -2066,7 +2066,7 @@ def cudaMemRangeGetAttributes(
     """Return a list of the values that `cudaMemRangeGetAttribute` returns one at a time, for the first
     `numAttributes` of `attributes`, whose sizes in bytes are `dataSizes`.
     """
-    from ._ffi.manual import listed, range_storage
+    from ._ffi.convert import listed, range_storage
 
     what = "cudaMemRangeGetAttributes"
     attributes = listed(attributes, f"{what}: attributes")

@@ -22,8 +22,8 @@ from typing import Any
 
 from ._core.arrays.strided import StridedMemoryView
 from ._ffi.packed_launch import CONFIG, Layout, launch_function
-from ._ffi.rounding import round_up
 from ._ffi.shown import type_name
+from ._ffi.sizes import round_up
 from .core import Buffer, Device, Stream
 from .driver import (
     CUclusterSchedulingPolicy,

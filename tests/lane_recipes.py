@@ -46,8 +46,7 @@ from cudapy._ffi.lane_types import (
 from cudapy._ffi.lanes import ARGUMENT, FUNCTION, RESULT
 from cudapy._ffi.lazy_types import find
 from cudapy._ffi.library import Declaration
-from cudapy._ffi.parameters import is_in_out, public_name, type_of
-from cudapy._ffi.prototypes import CParameter
+from cudapy._ffi.prototypes import CParameter, is_in_out, public_name, type_of
 from cudapy._ffi.prototypes import parameters as parameters_of
 from cudapy._ffi.scalars import AGGREGATES, SCALARS
 

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from cudapy import cudla, cufile, nvml
-from cudapy._ffi.dtypes import dtype
-from cudapy._ffi.face_structs import Face
+from cudapy._ffi.face_structs import Face, dtype
 
 SIZE = ctypes.sizeof(cufile.IOEvents)
 

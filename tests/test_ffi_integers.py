@@ -12,7 +12,7 @@ from typing import Any
 import numpy
 import pytest
 
-from cudapy._ffi.rounding import round_up
+from cudapy._ffi.sizes import round_up
 
 from .stub import module
 from .stub.record import Stub

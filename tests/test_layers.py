@@ -160,7 +160,7 @@ def wrong_arrows(path: Path) -> Iterator[str]:
             continue
         top = found.module.split(".")[0]
         if top == "numpy":
-            of_numpy = path == PACKAGE / "_ffi" / "dtypes.py"  # its types of structs
+            of_numpy = path == PACKAGE / "_ffi" / "face_structs.py"  # its types of structs
             lazy = of_numpy or layer(path) == "_core" or path in WITHOUT_NUMPY
             if (found.at_import and lazy) or not (of_numpy or layer(path) in ("_core", "simulator")):
                 yield f"line {found.line}: numpy is for core and the simulator, on first need"

@@ -36,8 +36,7 @@ from typing import TYPE_CHECKING, Any
 from . import convert, parameter_kinds, results
 from .handles import Handle
 from .lazy_types import find
-from .parameters import c_name, is_in_out, public_name, type_of
-from .prototypes import CParameter, parse
+from .prototypes import CParameter, c_name, is_in_out, parse, public_name, type_of
 
 if TYPE_CHECKING:
     from .library import Declaration

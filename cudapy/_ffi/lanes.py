@@ -38,7 +38,7 @@ from .lane_layout import CONTEXT, PAGE, NoLanes, context, new_of, references_of,
 from .lane_recipes import NO_LANE, OF_ATTRIBUTE, SLOTS, ZERO, Recipes, Rows, result_of
 from .lane_types import ADDRESS, ARRAY, BYTES, INTEGER, NONE, OBJECT, RESULTS, UNSEEN, argument, result
 from .lazy_types import find
-from .parameters import public_name
+from .prototypes import public_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -73,8 +73,7 @@ def with_dtypes(
     def get_or_dtype(name: str) -> Any:
         if not name.endswith("_dtype"):
             return get(name)
-        from .dtypes import dtype
-        from .face_structs import Face
+        from .face_structs import Face, dtype
 
         wanted = letters(name.removesuffix("_dtype"))
         for other in directory():

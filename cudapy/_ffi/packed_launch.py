@@ -11,7 +11,7 @@ import struct
 from itertools import groupby
 
 from .codegen import function_of_object
-from .rounding import round_up
+from .sizes import round_up
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

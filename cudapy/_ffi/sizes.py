@@ -1,8 +1,13 @@
-"""The sizes of C's types."""
+"""The sizes of C's types, and multiples of them."""
 
 from __future__ import annotations
 
 import ctypes
+
+
+def round_up(value: int, unit: int) -> int:
+    """The least multiple of `unit` that is not less than `value`."""
+    return -(-value // unit) * unit
 
 
 def sizeof(objType: type) -> int:

@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 
 from .._ffi.handles import Thunk
 from .._ffi.prototypes import CParameter, Prototype
-from . import failures, interrupts, mistakes
+from . import failures, interrupts
 from .addresses import lists, pointed, require, require_lists
 from .gc_pause import gc_pause
 from .refused import Refused
+from .stderr import say_mistake
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -244,7 +245,7 @@ def _refusal(symbol: str, error: BaseException) -> Refused:
         return Refused("CUDA_ERROR_OUT_OF_MEMORY", str(error) or "the host has not that much memory")
     if isinstance(error, ValueError) and str(error) == "NULL pointer access":  # by ctypes
         return Refused("CUDA_ERROR_INVALID_VALUE", "a pointer that must not be NULL is")
-    return Refused("CUDA_ERROR_UNKNOWN", mistakes.show(symbol, error))
+    return Refused("CUDA_ERROR_UNKNOWN", say_mistake(symbol, error))
 
 
 def _store(result: Any, outputs: list[int], arguments: tuple[Any, ...]) -> None:

@@ -12,8 +12,8 @@ import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..._ffi.codes import SIGNED, UNSIGNED, code_of
-from ..._ffi.rounding import round_up
 from ..._ffi.shown import shown
+from ..._ffi.sizes import round_up
 from ..arrays.array_interface import address_and_flag
 from ..kernel_argument import KernelArgument
 from ..memory.buffer import Buffer

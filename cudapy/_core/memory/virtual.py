@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ... import driver
 from ..._bindings.errors import CUDAError
 from ..._ffi.convert import word
-from ..._ffi.rounding import round_up
+from ..._ffi.sizes import round_up
 from ...driver import CUmemAllocationProp, CUmemGenericAllocationHandle, CUresult, checked
 from ..context.context import primary
 from ..context.current import RelaxedCaptureMode, c_function, owning, with_context

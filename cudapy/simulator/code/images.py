@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..._ffi import elf, fatbin, memory
-from ..._ffi.rounding import round_up
+from ..._ffi.sizes import round_up
 from ..._types.driver.enums import CUjit_option as Option
 from ..addresses import require
 from ..devices.attributes import SHARED_PER_MULTIPROCESSOR

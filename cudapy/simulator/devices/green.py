@@ -10,7 +10,7 @@ import os
 import struct
 from typing import TYPE_CHECKING
 
-from ..._ffi.rounding import round_up
+from ..._ffi.sizes import round_up
 from ..._types.driver.enums import CUdevice_attribute as Attribute
 from ..._types.driver.enums import (
     CUdevResourceType,

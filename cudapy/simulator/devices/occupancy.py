@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 
-from ..._ffi.rounding import round_up
+from ..._ffi.sizes import round_up
 from ..._types.driver.enums import CUdevice_attribute as OfDevice
 from ..._types.driver.enums import CUfunction_attribute
 from ..._types.driver.enums import CUlaunchAttributeID as Attribute

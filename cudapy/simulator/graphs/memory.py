@@ -6,7 +6,7 @@ import ctypes
 import threading
 from typing import Any
 
-from ..._ffi.rounding import round_up
+from ..._ffi.sizes import round_up
 from ..._types.driver.enums import CUgraphMem_attribute
 from ..._types.driver.structs import CUmemPoolProps
 from ..devices.device import Device

@@ -12,7 +12,7 @@ import itertools
 import threading
 from typing import Any
 
-from ..._ffi.rounding import round_up
+from ..._ffi.sizes import round_up
 from .. import immortal
 from ..calling import call_site
 from ..devices.context import Context, at_end, find_or_none, owner, top

@@ -15,7 +15,7 @@ import threading
 from collections import deque
 from typing import Any
 
-from ..._ffi.rounding import round_up
+from ..._ffi.sizes import round_up
 from ..refused import Refused, invalid
 
 IS_SUPPORTED = sys.platform == "linux"

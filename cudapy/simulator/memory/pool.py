@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from typing import TYPE_CHECKING, Any
 
-from ..._ffi.rounding import round_up
+from ..._ffi.sizes import round_up
 from ..._types.driver.enums import CUmemAllocationHandleType, CUmemAllocationType, CUmemLocationType
 from ..._types.driver.enums import CUmemPool_attribute as Attribute
 from ..addresses import Pointer

@@ -11,7 +11,7 @@ import os
 import threading
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from ..._ffi.rounding import round_up
+from ..._ffi.sizes import round_up
 from ..._types.driver.enums import CUmemAllocationHandleType as HandleType
 from ..._types.driver.enums import CUmemAllocationType, CUmemLocationType
 from ..._types.driver.structs import CUmemAllocationProp

@@ -9,7 +9,7 @@ import struct
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..._ffi import elf
-from ..._ffi.rounding import round_up
+from ..._ffi.sizes import round_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

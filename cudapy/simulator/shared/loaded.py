@@ -14,9 +14,10 @@ import threading
 import time
 
 from ..._process import forks
-from .. import immortal, mistakes
+from .. import immortal
 from ..gc_pause import gc_pause
 from ..memory.pages import unnamed_file
+from ..stderr import say_mistake
 from . import library_file, machine_code
 from .architectures import this_machine
 from .machine_code import FORK_CALLS, GUARD_CALLS, GUARDED, WATCH, WATCH_SECONDS
@@ -113,7 +114,7 @@ class SharedLibrary:
         try:
             function = self._resolve(self._names[index])
         except BaseException as error:
-            mistakes.show(self._names[index], error)
+            say_mistake(self._names[index], error)
             return self._failed
         with self._lock:
             if self._is_over:

@@ -28,12 +28,13 @@ from functools import partial
 from typing import Any
 
 from ..._process import forks
-from .. import found, mistakes
+from .. import found
 from ..engine import IdleThreads, fault
 from ..gc_pause import gc_pause
 from ..interrupts import Left, has_come, leave
 from ..log import log
 from ..refused import Refused
+from ..stderr import say_mistake
 from . import order
 
 TYPE_CHECKING = False
@@ -706,7 +707,7 @@ class Queue:
             text = f"the host has not that much memory: {error}".rstrip(": ")
             fault = Refused("CUDA_ERROR_OUT_OF_MEMORY", text)
         except BaseException as error:
-            fault = Refused("CUDA_ERROR_UNKNOWN", mistakes.show("work in a stream", error))
+            fault = Refused("CUDA_ERROR_UNKNOWN", say_mistake("work in a stream", error))
         finally:
             _here.work, _here.owner = before
             if work.turn is not None:
