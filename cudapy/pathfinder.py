@@ -56,7 +56,7 @@ from ._pathfinder.nvidia import (
     locate_nvidia_header_directory,
     locate_static_lib,
 )
-from ._pathfinder.opened import path_of
+from ._pathfinder.opened import path_of, when_replaced
 from ._pathfinder.places import Candidate, Host, Place, newest, this_host
 from ._process import forks
 
@@ -225,6 +225,8 @@ def _replace(name: str, libraries: dict[int | None, Loaded]) -> None:
     for key in [key for key in _loaded if key[0] == name and key[1] not in libraries]:
         del _loaded[key]
     _loaded.update({(name, major): loaded for major, loaded in libraries.items()})
+    for notice in when_replaced:
+        notice()
 
 
 def beside(library: Library, major: int | None) -> int | None:

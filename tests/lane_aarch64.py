@@ -226,6 +226,9 @@ class AArch64Routine(Routine):
         self.emit(_POP, d=LINK, n=SP)
         self.emit(0xD61F0000, n=WHERE[target])  # type: ignore[index]
 
+    def go_on_to(self, c_function: int) -> None:
+        self.emit(0xD61F0000, n=WHERE[c_function])
+
     def call(self, name: str) -> None:
         self.emit(0x10000000 | 3 << 5, d=VALUE)  # the address of what follows the branch
         self.emit(_PUSH, d=VALUE, n=SP)

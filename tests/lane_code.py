@@ -137,7 +137,19 @@ class Routine(LaneRoutine):
         self.new_handle()
         self.drop_objects()
         self.ends()
+        self.label("first call")
+        self.first_call()
         return self.finish()
+
+    def first_call(self) -> None:
+        """Called for a C function, with its arguments: it is called itself from now on."""
+        self.load(R11, self.of_function("found"))
+        self.keep(self.of_function("c"), R11)
+        self.go_on_to(R11)
+
+    def go_on_to(self, c_function: int) -> None:
+        """Jump to what returns to where the function that is left was called."""
+        self.jump_to(c_function)
 
     def enter(self) -> None:
         super().enter()
@@ -1167,12 +1179,15 @@ class Routine(LaneRoutine):
 
 def text() -> str:
     code = Routine.assembled()
+    end = Routine()
+    end.first_call()
     assert len(code) <= PAGE
     lines = textwrap.wrap(code.hex(), 100)
     return (
         '"""The machine code of the fast lane, for x86-64, which `python -m tests.lane_code` writes."""\n\n'
         "# What it does is in the source of that module; `lanes` says how it is used.\n"
         "ROUTINE = bytes.fromhex(\n" + "".join(f'    "{line}"\n' for line in lines) + ")\n"
+        f"FIRST_CALL = {len(code) - len(end.code)}  # where its end begins, for first calls of C functions\n"
     )
 
 

@@ -121,6 +121,7 @@ def launch_kernel(library: Library, function: F) -> F:
         err = launch_ex(config, f, table, None)
         return (type(success[0])(err),) if err else success
 
+    function.__declaration__.public = cuLaunchKernel, cuLaunchKernel.__code__  # type: ignore[attr-defined]
     return named_after(function, cuLaunchKernel)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .._ffi.library import Library
 from .._process import environment
 
 TYPE_CHECKING = False
@@ -19,6 +20,10 @@ def loader(name: str) -> Callable[[], ctypes.CDLL]:
         nonlocal pathfinder
         if pathfinder is None:
             from .. import pathfinder
+            from .._pathfinder.opened import when_replaced
+
+            if Library.close_early not in when_replaced:
+                when_replaced.append(Library.close_early)
         return pathfinder.load(name).handle  # type: ignore[no-any-return]
 
     return load
@@ -36,13 +41,13 @@ def meanings(table: str) -> Callable[[], dict[str, tuple[str, str]]]:
     return read
 
 
-def recipes(library: str) -> Callable[[], tuple[str, str, int]]:
+def recipes(library: str) -> Callable[[], tuple[str, str, int, str]]:
     """What returns what `_types.lanes` has of a library."""
 
-    def read() -> tuple[str, str, int]:
+    def read() -> tuple[str, str, int, str]:
         from .._types import lanes
 
-        found: tuple[str, str, int] = getattr(lanes, library)
+        found: tuple[str, str, int, str] = getattr(lanes, library)
         return found
 
     return read

@@ -1,7 +1,8 @@
 """What the fast lane knows of declared functions: read once, by `python -m tests.lane_recipes`.
 
-That command writes `_types/lanes.py`. A library has three things there: the kinds of parameters, a recipe for
-each function, in the order of the declarations, and a checksum of these. A recipe has a letter for each
+That command writes `_types/lanes.py`. A library has four things there: the kinds of parameters, a recipe for
+each function, in the order of the declarations, a checksum of these, and a character for the place of each
+function that programs call most. A recipe has a letter for each
 parameter, in the order of C: one of LETTERS for each kind with each class. The classes are not written: what
 the prototype says is read when a letter is used first. Behind a colon there are words of the function's table
 that do not follow from these, in pairs of characters: which one, and what it is.
@@ -101,7 +102,9 @@ class Recipes(dict):  # type: ignore[type-arg]
     Raises RuntimeError if the declarations are not those of which the recipes are.
     """
 
-    def __init__(self, declarations: Sequence[Declaration], kinds: str, recipes: str, number: int) -> None:
+    def __init__(
+        self, declarations: Sequence[Declaration], kinds: str, recipes: str, number: int, usual: str
+    ) -> None:
         written = recipes.split()
         super().__init__(zip(declarations, written))  # noqa: B905  # there may be others since
         if checksum(declarations[: len(written)]) != number:
@@ -109,6 +112,7 @@ class Recipes(dict):  # type: ignore[type-arg]
                 "the fast lane has recipes of other functions: run `python -m tests.lane_recipes`"
             )
         self.kinds = dict(zip(LETTERS, kinds))  # noqa: B905  # there are more letters
+        self.usual = [declarations[ord(letter) - ZERO] for letter in usual]
 
 
 Row: TypeAlias = "tuple[bytes, bytes, int, Any]"
@@ -175,10 +179,10 @@ class Rows(dict):  # type: ignore[type-arg]
         if kind not in WITH_CLASS:
             return find(self._scope, self._address) if kind == "a" and self._address else None
         text = declaration.prototype
-        before, _, name = text[text.index("(") + 1 : -1].split(",")[place].strip().rpartition(" ")
+        *before, name = text[text.index("(") + 1 : -1].split(",")[place].replace("*", " ").split()
         if kind == _OF_TABLE:
-            return find(self._scope, declaration.variants[name.lstrip("*")][1])
-        name = " ".join([word for word in before.replace("*", " ").split() if word != "const"])
+            return find(self._scope, declaration.variants[name][1])
+        name = " ".join([word for word in before if word != "const"])
         cls = SCALARS.get(name) or find(self._scope, name)
         return ctypes.c_int if kind in ARRAYS and issubclass(cls, Enum) else cls
 

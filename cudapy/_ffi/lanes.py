@@ -31,7 +31,7 @@ from .._process import environment, forks
 from .._process.interrupt_safe import finalizer
 from .enums import Enum
 from .handles import Handle, Int, Pointer, Thunk, entry, maker
-from .lane_code import ROUTINE
+from .lane_code import FIRST_CALL, ROUTINE
 from .lane_entries import Forwarder, Vectorcall, python_of
 from .lane_entries import called_for as called_for
 from .lane_layout import CONTEXT, PAGE, NoLanes, context, new_of, references_of, slot_at, words
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from .lane_types import Argument, Result
-    from .library import Declaration
+    from .library import Declaration, Library
     from .snake_case import Face
 
     M = TypeVar("M", bound=Callable[..., Any])
@@ -60,8 +60,8 @@ MOST_BLOCKS = 16
 
 FUNCTION = (
     "slow", "code", "count", "inputs", "parts", "arguments", "results", "outputs", "c", "locked", "on_stack",
-    "only", "room", "first", "failed", "kept", "sized", "second", "returned", "guards", "asked", "expected",
-    "chosen", "required",
+    "only", "room", "first", "failed", "kept", "sized", "found", "second", "returned", "guards", "asked",
+    "expected", "chosen", "required",
     "state_at", "state", "gone_at", "copied", "copy_size", "handle_at", "also_at", "number_at",
     "wrapper", "wrapper_size", "owner_at", "same_at",
 )  # fmt: skip
@@ -75,8 +75,9 @@ whether it is called with the GIL; on_stack: how many of its parameters are. Aft
 results; or the one result, if the room is 0. After a failure it calls `failed` with the status and the
 arguments. kept: 0, or the last tuple: if nothing else has it any more, it is the next one, too.
 
-sized: whether bytes have to be as many as a number says. second: what is called after a success of the C
-function, with the same arguments. returned: which argument is the result: 8 for the first one, 0 for none.
+sized: whether bytes have to be as many as a number says. found: the C function, which the end of the routine
+puts into `c` in the first call (see `_prepare`). second: what is called after a success of the C function,
+with the same arguments. returned: which argument is the result: 8 for the first one, 0 for none.
 guards: where the addresses of words are that must be 0, before a 0; 0: there are none. asked: a C function
 that fills a word, or 0; expected: the slot of the argument that the word must be.
 chosen: 0, or where it is said which RESULT there is for which attribute: the slot of the attribute, a number
@@ -184,10 +185,10 @@ _BASES = ctypes.Structure, ctypes.Union
 _NEVER = (1 << 63) - 1  # a count that no call has
 _HEAD = len(FUNCTION)
 _ENUM, _OF_THREAD, _STRUCT, _SPARE = map(RESULTS.index, ("enum", "of thread", "struct", "spare struct"))
-_COUNT, _INPUTS, _C, _LOCKED, _CODE, _CHOSEN = map(
-    FUNCTION.index, ("count", "inputs", "c", "locked", "code", "chosen")
+_COUNT, _INPUTS, _C, _FOUND, _LOCKED, _CODE, _CHOSEN = map(
+    FUNCTION.index, ("count", "inputs", "c", "found", "locked", "code", "chosen")
 )
-_USUAL = FUNCTION.index("sized") + 1  # the words that declared functions need
+_USUAL = FUNCTION.index("found") + 1  # the words that declared functions need
 _usual = struct.Struct(f"{_USUAL}Q{8 * (_HEAD - _USUAL)}x").pack
 _SLOT_OF_ARGUMENT, _SLOT_OF_RESULT, _TEMPLATE = (
     ARGUMENT.index("slot"),
@@ -274,14 +275,15 @@ class _Pages:
         ctypes.memmove(start + data, self._shared, len(self._shared))
         if libc.mprotect(start, data, 1 | 4):  # read, execute
             raise NoLanes(f"memory must not become executable: {os.strerror(ctypes.get_errno())}")
-        return _Block(start + PAGE, start + data + len(self._shared))
+        return _Block(start, start + data + len(self._shared))
 
 
 class _Block:
     """Stubs of a routine, and where the addresses of the tables are that they load: never unmapped."""
 
-    def __init__(self, stubs: int, tables: int) -> None:
-        self._stubs = stubs
+    def __init__(self, routine: int, tables: int) -> None:
+        self.routine = routine
+        self._stubs = routine + PAGE
         self._tables = (ctypes.c_uint64 * STUBS).from_address(tables)
         self.used = 0
 
@@ -342,6 +344,7 @@ class _Lanes:
         self.entry = Forwarder() if sys.version_info[:2] == (3, 11) else Vectorcall()
         self.pages = _Pages(self.context, self.entry.prologue)
         self._blocks = [self.pages.block(ROUTINE)]
+        self.first_call = self._blocks[0].routine + FIRST_CALL
         self._words = _Words()
         self._templates = {width: self._template(cls) for width, cls in ((4, Int), (8, Pointer))}
         self._kept_handles: dict[Any, int] = {}
@@ -400,8 +403,8 @@ class _Lanes:
                 self.entry.plain, id(function.__code__), _NEVER, objects // 8, parts, at, count,
                 at + 8 * len(ARGUMENT) * parts, 0, 0, in_c - 5 if in_c > 5 else 0, 0 if is_made else id(ok),
                 0 if alone and count == 1 else count + (not alone), 0 if alone else id(ok), id(failed), 0,
-                is_sized, second, 8 * returned, self._guards(guards) if guards else 0, asked[0], 8 * asked[1],
-                0, *released, *copied, *rest,
+                is_sized, 0, second, 8 * returned, self._guards(guards) if guards else 0, asked[0],
+                8 * asked[1], 0, *released, *copied, *rest,
             )  # fmt: skip
             set_function(table, c_function)
             self.entry.enter(function, block.stub(address), None)
@@ -414,15 +417,17 @@ class _Lanes:
         declaration: Declaration,
         rows: Rows,
         recipe: str,
-        failed: Callable[..., Any] | None,
-        names: tuple[str, ...] | None,
-        owning: bool,
+        failed: Callable[..., Any] | None = None,
+        names: tuple[str, ...] | None = None,
+        owning: bool = False,
+        is_early: bool = False,
     ) -> Any:
         """What `install` does, for a declared function with a recipe.
 
         c_function: the address of one that returns an int and does not need the GIL, or a function. failed:
         None: the status is the first result, in a failure as well. names: of the parameters, if they are
         passed on by a forwarder. owning: C fills the first argument with the one result, if that is a handle.
+        is_early: before the first call.
         """
         letters, more = recipe, ""
         if ":" in recipe:
@@ -458,11 +463,11 @@ class _Lanes:
             room, first, only = 0 if count == 1 else count, 0, 0 if count else id(None)
         first_output = _HEAD + len(ARGUMENT) * parts
         address, table = self._words.room(first_output + len(RESULT) * count)
-        is_address = type(c_function) is int
+        found = c_function if type(c_function) is int else 0
         head = _usual(
             self.entry.plain, id(function.__code__), parts, parts, parts, address + 8 * _HEAD, count,
-            address + 8 * first_output, c_function if is_address else 0, 0, place - 6 if place > 6 else 0,
-            only, room, first, id(failed), 0, more != "",
+            address + 8 * first_output, self.first_call if is_early else found, 0,
+            place - 6 if place > 6 else 0, only, room, first, id(failed), 0, more != "", found,
         )  # fmt: skip
         table[:] = memoryview(head + b"".join(arguments) + b"".join(outputs)).cast("Q")
         for i in range(0, len(more), 2):
@@ -473,8 +478,10 @@ class _Lanes:
             if kind == OF_ATTRIBUTE:
                 table[_CHOSEN] = self._chosen(types, 8 * slot, table[first_output + _TEMPLATE])
         _kept.extend((function.__code__, failed))
-        if not is_address:
+        if not found:
             set_function(table, c_function)
+        if names is None and self.entry.passes_all:
+            names = declaration.inputs
         self.entry.enter(function, block.stub(address), names)
         return table
 
@@ -569,11 +576,35 @@ class _Lanes:
 def set_function(table: Any, c_function: Any) -> None:
     """Have a lane call a C function. If it cannot, all calls go to the function's own code."""
     table[_COUNT] = _NEVER
-    called = callable_by_address(c_function)
+    called = (c_function, 0) if type(c_function) is int else callable_by_address(c_function)
     if called is not None:
         _kept.append(c_function)
-        table[_C], table[_LOCKED] = called
+        table[_FOUND], table[_LOCKED] = called
         table[_COUNT] = table[_INPUTS]
+    table[_C] = table[_FOUND]
+
+
+def is_called(table: Any) -> bool:
+    """Whether a lane calls its C function itself, not what notes the first call: see `_prepare`."""
+    return bool(table[_C] == table[_FOUND])
+
+
+def close(table: Any) -> None:
+    """Have the first call of a lane find the C function, if there was none."""
+    if not is_called(table):
+        table[_COUNT] = _NEVER
+
+
+def reopen(table: Any, declaration: Declaration) -> bool:
+    """Have a lane whose first call was left to Python call the C function, which is found now.
+
+    Returns whether the lane takes that call now: it was closed. Raises what `attach` raises.
+    """
+    if is_called(table):
+        return False
+    was_closed = bool(table[_COUNT] == _NEVER)
+    set_function(table, declaration.library.address(_find_symbol, declaration))
+    return was_closed
 
 
 def callable_by_address(c_function: Any) -> tuple[int, int] | None:
@@ -709,7 +740,11 @@ def attach(declaration: Declaration, function: Any, raising: bool = False, ownin
     if rows is None:
         rows = library.rows = _rows(common, declaration)
     if not raising:
-        return _attach(common, declaration, function, rows)
+        table = _attach(common, declaration, function, rows)
+        if table is not None and not library.is_prepared:
+            with _lock:
+                _prepare(common, library, rows)
+        return table
 
     def failed(status: int, *values: Any) -> Any:
         if status == library.pending:
@@ -780,13 +815,38 @@ def _attach(
         if tables is None:
             tables = library.lanes[declaration] = {}
         if function not in tables:
-            if names is None and common.entry.passes_all:
-                names = declaration.inputs
             table = common.open(function, c_function, declaration, rows, recipe, failed, names, owning)
             if table is None:
                 return None
             tables[function] = table
+        elif not is_called(tables[function]):
+            set_function(tables[function], c_function)
         return tables[function]
+
+
+def _prepare(common: _Lanes, library: Library, rows: Rows) -> None:
+    """Give the functions that programs call most their lanes before they are called: in the first call of
+    their library, which takes hundreds of times as long.
+
+    Otherwise it is as if they had none: those that were called alone count as found, and a lane is closed
+    when another library takes the place of this one, until the first call finds the C function there. Left
+    out is what the library lacks, what somebody watches or has changed, and what has a lane.
+    """
+    loaded = library.load()
+    library.is_prepared = True
+    if type(loaded) is not ctypes.CDLL or library.suffixes() or not common.entry.is_quick:
+        return
+    recipes, handle, find_symbol = rows.recipes, loaded._handle, _find_symbol
+    for declaration in recipes.usual:
+        function, symbol = declaration.untouched()
+        try:
+            address = function and find_symbol(handle, symbol)
+        except OSError:
+            continue
+        if address:
+            table = common.open(function, address, declaration, rows, recipes[declaration], is_early=True)
+            if table is not None:
+                library.add_early(declaration, function, symbol, table)
 
 
 def _as_passed(argument: tuple[int, Any], value: Any) -> Any:

@@ -51,6 +51,9 @@ class Library:
     """
 
     _observed: ClassVar[dict[str, set[Any]]] = {}  # by symbol, the names it was found by; of all libraries
+    _early: ClassVar[
+        dict[int, tuple[str, Any]]
+    ] = {}  # symbols and tables of lanes that nobody called, of all
 
     def __init__(
         self,
@@ -65,9 +68,9 @@ class Library:
         counted_as: str = "CUDA",
         negative: Callable[[int], Any] | None = None,
         address: str = "",
-        recipes: Callable[[], tuple[str, str, int]] = lambda: ("", "", 0),
+        recipes: Callable[[], tuple[str, str, int, str]] = lambda: ("", "", 0, ""),
     ) -> None:
-        self.load = load
+        self._load = load
         self.status = status
         self.describe = describe
         self.error = error
@@ -80,11 +83,21 @@ class Library:
         self.address_class = address  # its name
         self.recipes = recipes
         self.rows: Any = None  # which `lanes` makes of the recipes
+        self.is_prepared = False  # whether functions have lanes before their first call
         self._found: dict[str, Any] = {}  # by symbol
         self._found_in = load
         self._bound: dict[str, tuple[dict[str, Any], tuple[Any, ...]]] = {}  # by name in the namespace
         self.declared: list[Declaration] = []
         self.lanes: dict[Declaration, dict[Any, Any]] = {}  # functions and their fast lanes' tables
+
+    @property
+    def load(self) -> Callable[[], ctypes.CDLL]:
+        return self._load
+
+    @load.setter
+    def load(self, load: Callable[[], ctypes.CDLL]) -> None:
+        self._load = load
+        self.close_early()
 
     def __call__(self, prototype: str, **options: Any) -> Declaration:
         """Declare the function below by its C prototype. `options` are those of Declaration."""
@@ -139,13 +152,38 @@ class Library:
 
         If it was found before, `names` gets that now.
         """
+        cls.close_early(symbol)
         names |= cls._observed.get(symbol, set())
         cls._observed[symbol] = names
 
     @classmethod
     def observed(cls) -> list[str]:
         """The C functions that were found so far, in any library: most are found as they are first called."""
+        cls._note_calls()
         return [symbol for symbol, names in cls._observed.items() if names]
+
+    def add_early(self, declaration: Declaration, function: Any, symbol: str, table: Any) -> None:
+        """Note the lane that a function has before it is called: its symbol counts as found after that."""
+        self.lanes.setdefault(declaration, {})[function] = table
+        if function is declaration.stub:
+            declaration.lane = table
+        self._early[id(table)] = symbol, table
+
+    @classmethod
+    def close_early(cls, symbol: str = "") -> None:
+        """Have functions, all or one, that got lanes before their first call find their symbols in that."""
+        cls._note_calls()
+        for name, table in [*cls._early.values()]:
+            if not symbol or name == symbol:
+                lane_module().close(table)
+
+    @classmethod
+    def _note_calls(cls) -> None:
+        """Look which functions that got their lanes before their first call have had that."""
+        for key, (symbol, table) in [*cls._early.items()]:
+            if lane_module().is_called(table):
+                cls._early.pop(key, None)
+                cls._observed.setdefault(symbol, set()).add(symbol)
 
     def function(self, name: str) -> Any:
         """What `symbol(name)` returns, found once: for callers that set no types of it."""
@@ -163,13 +201,15 @@ class Library:
     def rebind(self) -> None:
         """Find every C function again that was found before, in the library that `load` returns now."""
         self._found = {}
+        self.close_early()
         for name, (scope, symbol) in [*self._bound.items()]:
             function = self.symbol(*symbol)
             function.restype, function.argtypes = scope[name].restype, scope[name].argtypes
             scope[name] = function
         for declaration, tables in [*self.lanes.items()]:
-            function = self.symbol(*declaration.found_by)
-            for table in tables.values():
+            called = [table for table in tables.values() if lane_module().is_called(table)]
+            function = called and self.symbol(*declaration.found_by)
+            for table in called:
                 lane_module().set_function(table, function)
 
 
@@ -197,6 +237,7 @@ class Declaration:
 
     stub: Any
     lane: Any = None  # its table; False: it has none
+    public: Any = None  # what is called in place of the stub, and its code
     sizes: Mapping[str, str | int] = _NOTHING
     variants: Mapping[str, tuple[str, str]] = _NOTHING
     in_place: tuple[str, ...] = ()
@@ -274,7 +315,14 @@ class Declaration:
             lanes = _lanes or lane_module()
             self.lane = lanes.attach(self, self.stub) or False
             return self.lane is not False
-        return False
+        return bool(self.lane) and lane_module().reopen(self.lane, self)
+
+    def untouched(self) -> tuple[Any, str]:
+        """What is called, if it is as declared and nobody waits for its symbol, else None; the symbol."""
+        function, code = self.public or (self.stub, _first_call.__code__)
+        symbol = symbol_of(self.prototype)
+        free = self.lane is None and function.__code__ is code and symbol not in Library._observed
+        return (function if free else None), symbol
 
 
 def attach_lane(declaration: Declaration, function: Any, raising: bool = False, owning: bool = False) -> Any:
@@ -405,7 +453,7 @@ def settled(raising: F) -> F:
     if (
         declaration
         and raising.__code__ is _first_call.__code__
-        and not (declaration.lane or declaration.open_lane())
+        and not (declaration.open_lane() or declaration.lane)
     ):
         declaration.install()
     return raising

@@ -1,9 +1,13 @@
-"""Where an open library is."""
+"""Where an open library is, and who has to know when another one takes its place."""
 
 from __future__ import annotations
 
 import ctypes
 import os
+from typing import Any
+
+when_replaced: list[Any] = []
+"""Functions to call when `pathfinder.load` returns another library than before."""
 
 
 class _LinkMap(ctypes.Structure):
