@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import sys
 from _thread import RLock
-from collections.abc import Mapping
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -65,58 +64,6 @@ def _show(filename: str, lines: Any) -> None:
         except KeyError:  # another thread was here
             return
         cache[filename] = lines
-
-
-class Lines:
-    """An entry of `linecache`, whose text is written when somebody looks: (size, None, lines, filename)."""
-
-    def __init__(self, source: str, filename: str, names: Mapping[str, str]) -> None:
-        self.source, self.filename, self.names = source, filename, names
-
-    def __len__(self) -> int:
-        return 4
-
-    def __getitem__(self, index: int) -> Any:
-        import re  # which takes longer to import than all of this
-
-        def name(match: re.Match[str]) -> str:
-            return self.names.get(match[0], match[0])
-
-        text = re.sub(r"(?<=')\?\w*(?=')|\b[an]\d+(?=\b|_)", name, self.source)
-        return (len(text), None, text.splitlines(True), self.filename)[index]
-
-
-def shared(source: str, filename: str, scope: dict[str, Any], names: Mapping[str, str]) -> Any:
-    """The function that `source` defines with neutral names, with its own names: `names` has them.
-
-    A local variable of the text may be called as a parameter is, an underscore and a word.
-    """
-
-    def own(name: str) -> str:
-        if name in names:
-            return names[name]
-        parameter, underscore, rest = name.partition("_")
-        return names.get(parameter, parameter) + underscore + rest
-
-    def constant(value: Any) -> Any:
-        if type(value) is tuple:
-            return tuple([constant(item) for item in value])
-        return names.get(value, value) if type(value) is str else value
-
-    code = _code_of(source)
-    name = names[source[4 : source.index("(")]]
-    changed: dict[str, Any] = {"co_qualname": name} if hasattr(code, "co_qualname") else {}
-    code = code.replace(
-        co_name=name,
-        co_filename=filename,
-        co_firstlineno=1,
-        co_names=tuple([names.get(each, each) for each in code.co_names]),
-        co_varnames=tuple([own(each) for each in code.co_varnames]),
-        co_consts=constant(code.co_consts),
-        **changed,
-    )
-    _show(filename, Lines(source, filename, names))
-    return FunctionType(code, scope)
 
 
 def function(name: str, source: str, filename: str, scope: dict[str, Any]) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from typing import TYPE_CHECKING, Any
 
-from .codegen import shared
+from .codegen import function as generated
 from .functions import HELPERS, Writer
 from .lazy_types import find
 from .scalars import SCALARS
@@ -41,4 +41,4 @@ def write(declaration: Declaration, raising: bool, owning: bool) -> Any:
         function.argtypes = writer.argtypes
     library.bind(function, writer.c_name, scope, *found_by)
     filename = f"<cudapy {'owning ' if owning else 'checked ' if raising else ''}{found_by[0]}>"
-    return shared(source, filename, scope, writer.names)
+    return generated(writer.name, source, filename, scope)

@@ -22,10 +22,6 @@ expression like "tensorRank - 1". `variants` says which attribute decides the ty
 `later` names pointers to one number that C follows after the call, too: they are given by their address.
 `keeps` names arguments that C uses as long as the handle it returns lives: until a function `frees` that
 one. `whole` names the count of an array, the last parameter; None asks how many there are, for all of them.
-
-To compile such a text is most of a first call. So it is written with neutral names, "a0" for the first
-parameter and "n0" for the first name of the module: functions that do the same with other types have the same
-text, which is compiled once. `codegen.shared` gives the code its own names.
 """
 
 from __future__ import annotations
@@ -39,6 +35,8 @@ from .lazy_types import find
 from .prototypes import CParameter, c_name, is_in_out, parse, public_name, type_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from .library import Declaration
 
 HELPERS: dict[str, Any] = {
@@ -53,6 +51,7 @@ HELPERS: dict[str, Any] = {
     "_integer": convert.integer,
     "_items": results.items,
     "_keep": results.keep,
+    "_map": map,
     "_released": results.released,
     "_new_text": results.room,
     "_needs": results.needs,
@@ -75,36 +74,24 @@ class Writer:
     """Writes the function of a Declaration; the module's namespace gets the helpers that the body needs."""
 
     def __init__(self, declaration: Declaration) -> None:
-        self.real_name: str = declaration.stub.__name__
-        self.names: dict[str, str] = {}  # what neutral names, and strings, are in this function
-        self.neutral: dict[str, str] = {}  # the other way, of names of the module
-        self.name = self.known(self.real_name)
+        self.name: str = declaration.stub.__name__
         self.scope: dict[str, Any] = declaration.stub.__globals__
-        parsed = parse(declaration.prototype)
-        renamed = {p.name: p.name for p in parsed.parameters}
-        missing = set(declaration.inputs) - set(renamed)
+        self.prototype = parse(declaration.prototype)
+        missing = set(declaration.inputs) - {p.name for p in self.prototype.parameters}
         if missing:
-            raise TypeError(f"{self.real_name}: the prototype has no parameter {', '.join(sorted(missing))}")
-        if not any(type(size) is str and not size.isidentifier() for size in declaration.sizes.values()):
-            renamed = {name: f"a{i}" for i, name in enumerate(renamed)}  # expressions have the real names
-        self.names |= {new: name for name, new in renamed.items()}
-        self.prototype = parsed._replace(
-            parameters=tuple([CParameter(*p[:3], renamed[p.name], p.c_name) for p in parsed.parameters])
-        )
-        self.inputs = tuple([renamed[name] for name in declaration.inputs])
+            raise TypeError(f"{self.name}: the prototype has no parameter {', '.join(sorted(missing))}")
+        self.inputs: tuple[str, ...] = tuple(declaration.inputs)
         by_c_name = {p.c_name: p for p in self.prototype.parameters}
         self.sizes: dict[str, Any] = {
             by_c_name[k].name: by_c_name.get(str(v), v) for k, v in declaration.sizes.items()
         }
-        self.variants: dict[str, tuple[str, str]] = {
-            renamed[k]: (renamed[key], v) for k, (key, v) in declaration.variants.items()
-        }
-        self.in_place: list[str] = [renamed[name] for name in declaration.in_place]
-        self.keeps = [renamed[name] for name in declaration.keeps]
-        self.frees = declaration.frees and renamed[declaration.frees]
+        self.variants: Mapping[str, tuple[str, str]] = declaration.variants
+        self.in_place: tuple[str, ...] = declaration.in_place
+        self.keeps = declaration.keeps
+        self.frees = declaration.frees
         self.whole = declaration.whole
         self.pending = declaration.library.pending
-        self.later: list[str] = [renamed[name] for name in declaration.later]
+        self.later: tuple[str, ...] = declaration.later
         self.before: list[str] = []  # numbers first: they measure what follows
         self.lines: list[str] = []
         self.after: list[str] = []  # the call, if it succeeds
@@ -114,13 +101,6 @@ class Writer:
         self.addresses = {*self.sizes, *self.in_place, *self.later}
         self.is_owning = False
         self.outputs = sum(p.name not in self.inputs or self.is_in_out(p) for p in self.prototype.parameters)
-
-    def known(self, name: str) -> str:
-        """The neutral name of what the module's namespace calls `name`."""
-        if name not in self.neutral:
-            self.neutral[name] = neutral = f"n{len(self.neutral)}"
-            self.names[neutral] = name
-        return self.neutral[name]
 
     def source(self, status: str, raising: bool, short: int | None = None, by_value: bool = False) -> str:
         """The text of the function. `status` is the enum of the library's status codes; `short` is the one
@@ -135,15 +115,14 @@ class Writer:
             else:
                 parameter_kinds.write(parameter_kinds.INPUTS, self, parameter)
         returns = self.prototype.returns
-        call = f"{self.known(self.c_name)}({', '.join(self.arguments)})"
+        call = f"{self.c_name}({', '.join(self.arguments)})"
         body = self.in_whole(status, raising) + self.combined() + self.lines
-        kind, ok, only = map(self.known, (status, f"_{status}_ok", f"_{status}_only"))
-        failed, ok = (f"{kind}(err)", ok) if not by_value else ("err", "err")
+        failed, ok = (f"{status}(err)", f"_{status}_ok") if not by_value else ("err", "err")
         results = self.results
         if returns == status:
             body += self.called(call, failed, raising, short)
         else:
-            ok = f"{kind}()" if by_value else ok
+            ok = f"{status}()" if by_value else ok
             body += self.called_for_value(call, returns, raising)
             results = [*results, *(["value"] if returns != "void" else [])]
         body += self.after
@@ -157,7 +136,7 @@ class Writer:
         elif results or by_value:
             body.append(f"return {tuple_text([ok, *results])}")
         else:
-            body.append(f"return {only}")
+            body.append(f"return _{status}_only")
         return f"def {self.name}({', '.join(self.inputs)}):\n    " + "\n    ".join(body) + "\n"
 
     def called(self, call: str, failed: str, raising: bool, short: int | None) -> list[str]:
@@ -200,11 +179,9 @@ class Writer:
                 parameter_kinds.write(parameter_kinds.INPUTS, self, parameter)
         names = [name for name in self.inputs if name != cell.name]
         if makes:  # what C has written is in its cell, whatever comes behind the call
-            call = f"err = {self.known(self.c_name)}({', '.join(self.arguments)})"
+            call = f"err = {self.c_name}({', '.join(self.arguments)})"
         else:
-            call = (
-                f"(err,) = map({self.known(self.c_name)}{''.join(f', ({each},)' for each in self.arguments)})"
-            )
+            call = f"(err,) = _map({self.c_name}{''.join(f', ({each},)' for each in self.arguments)})"
         values = ", ".join(f"{name!r}: {name}" for name in [*names, *([] if makes else [cell.name])])
         body = [*self.combined(), *self.lines]
         if self.keeps:  # by the cell as well: see interrupt_safe
@@ -219,7 +196,7 @@ class Writer:
             body.append(f"{cell.name}.value = 0")
         if self.frees:
             body.append(f"if kept: _keep({cell.name}, *kept)")
-        body.append(f"raise _failed({self.said()}, {self.known(status)}(err), {{{values}}})")
+        body.append(f"raise _failed({self.said()}, {status}(err), {{{values}}})")
         return f"def {self.name}({', '.join([cell.name, *names])}):\n    " + "\n    ".join(body) + "\n"
 
     @property
@@ -265,12 +242,12 @@ class Writer:
         if self.scope.get(name) is not cls:
             name = "_" + name
             self.scope[name] = cls
-        return self.known(name)
+        return name
 
     @property
     def public_name(self) -> str:
         """The name for messages."""
-        return public_name(self.real_name)
+        return public_name(self.name)
 
     @property
     def c_name(self) -> str:
@@ -278,15 +255,11 @@ class Writer:
 
         That of `owning` is another one, which takes the addresses of cells as they are.
         """
-        return f"_o_{self.real_name}" if self.is_owning else c_name(self.real_name)
+        return f"_o_{self.name}" if self.is_owning else c_name(self.name)
 
     def said(self, parameter: str = "") -> str:
         """The string that messages begin with: the function, or a parameter of it."""
-        neutral = f"?{parameter}"
-        self.names[neutral] = (
-            f"{self.public_name}: {self.names[parameter]}" if parameter else self.public_name
-        )
-        return repr(neutral)
+        return repr(f"{self.public_name}: {parameter}" if parameter else self.public_name)
 
     def what(self, parameter: CParameter) -> str:
         return self.said(parameter.name)
@@ -333,10 +306,10 @@ class Writer:
     def kinds(self, parameter: CParameter) -> str:
         """The expression of what `results.Variants` has for a variant parameter."""
         key, table = self.variants[parameter.name]
-        what = f"{self.public_name}: {self.names[parameter.name]}"
+        what = f"{self.public_name}: {parameter.name}"
         name = f"_{self.public_name}_types"
         self.scope[name] = results.Variants(find(self.scope, table), what, self.scope)
-        return f"{self.known(name)}[{key}]"
+        return f"{name}[{key}]"
 
 
 def tuple_text(items: list[str]) -> str:

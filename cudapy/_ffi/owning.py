@@ -8,7 +8,7 @@
 C writes what it makes into a cell that the caller has before, and what destroys it leaves 0 there:
 
     def cuEventDestroy(hEvent):
-        (err,) = map(_o_cuEventDestroy, (hEvent,))
+        (err,) = _map(_o_cuEventDestroy, (hEvent,))
         if not err:
             hEvent.value = 0; return
         raise _failed('cuEventDestroy', CUresult(err), {'hEvent': hEvent})

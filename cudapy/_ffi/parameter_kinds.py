@@ -39,10 +39,8 @@ def write(kinds: tuple[Kind, ...], writer: Writer, parameter: CParameter) -> Non
         if kind.fits(writer, parameter, cls):
             kind.write(writer, parameter, cls)
             return
-    name = writer.names[parameter.name]
-    raise TypeError(
-        f"{writer.real_name}: no rule for the output {name!r}; name it and write the rest by hand"
-    )
+    name = parameter.name
+    raise TypeError(f"{writer.name}: no rule for the output {name!r}; name it and write the rest by hand")
 
 
 def _is(cls: Any, *bases: Any) -> bool:
@@ -207,7 +205,7 @@ def _value(writer: Writer, cls: Any, value: str) -> str:
     if not issubclass(cls, Enum):
         return value
     writer.scope[f"_{cls.__name__}_of"] = cls._by_value
-    return f"{writer.known(f'_{cls.__name__}_of')}[{value}]"
+    return f"_{cls.__name__}_of[{value}]"
 
 
 def _variant_output(writer: Writer, parameter: CParameter, _: Any) -> None:
@@ -263,7 +261,7 @@ def _handle_output(writer: Writer, parameter: CParameter, cls: Any) -> None:
     """A handle; of `T **`, where T is an alias for the handle, the struct that the handle points to."""
     name = parameter.name
     writer.scope[f"_new_{cls.__name__}"] = maker(cls)
-    writer.lines.append(f"{name} = {writer.known(f'_new_{cls.__name__}')}()")
+    writer.lines.append(f"{name} = _new_{cls.__name__}()")
     _by_reference(writer, name, cls)
 
 
@@ -295,7 +293,7 @@ def _cell(writer: Writer, name: str, storage: Any) -> str:
         return f"{name}[0]"
     take, give, new = (f"_{verb}_{storage.__name__}" for verb in ("take", "give", "new"))
     writer.scope.update(zip((take, give, new), results.output_slots(storage, storage), strict=True))
-    return _take(writer, name, writer.known(take), writer.known(give), writer.known(new), f"{name}.value")
+    return _take(writer, name, take, give, new, f"{name}.value")
 
 
 def _take(writer: Writer, name: str, take: str, give: str, new: str, value: str) -> str:
