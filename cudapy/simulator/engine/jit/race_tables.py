@@ -8,7 +8,7 @@ import numpy as np
 
 from . import layout
 from .layout import LANES, address_of
-from .races import SHADOW
+from .races import CHUNK, EXCHANGED, MET, SHADOW, TIME
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,7 +37,7 @@ class RaceTables:
         self._numbers: I64 = np.empty(0, np.int64)
         self._are_warps = are_warps
         self._began = 0
-        self._chunks: U64 = np.empty((0, 4), np.uint64)
+        self._chunks: U64 = np.empty((0, CHUNK // 8), np.uint64)
         self._shared: U64 = np.zeros(SHADOW // 8, np.uint64)
         self._allocations: U64 = np.zeros((1, SHADOW // 8), np.uint64)
         self._strong = np.empty(0, np.uint8)
@@ -106,10 +106,11 @@ class RaceTables:
 
     def _tell(self, which: I64) -> I64:
         """Tell the detector about blocks. Returns the first lanes of those that came to a barrier here."""
-        warps = which * self._warps
-        times, firsts = self._chunks[warps, 1].view(np.int64), self._numbers[warps]
-        now = self._ring[0].get(layout.RACE_TIME)
-        self._detector.met_meanwhile(firsts // self._per_block, times, now)
+        warps = which[:, None] * self._warps + np.arange(self._warps)
+        chunks, firsts = self._chunks[warps].view(np.int64), self._numbers[warps[:, 0]]
+        times, now = chunks[:, 0, TIME // 8], self._ring[0].get(layout.RACE_TIME)
+        of_warps = chunks[..., MET // 8], chunks[..., EXCHANGED // 8]
+        self._detector.met_meanwhile(firsts // self._per_block, times, *of_warps, now)
         return firsts[times > self._began]
 
 

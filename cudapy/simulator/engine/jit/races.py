@@ -41,6 +41,7 @@ from .layout import WIDE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ..assembler.code import Register
     from ..instructions.accesses import MemoryAccess
     from .lanes import CodeContext
 
@@ -48,7 +49,7 @@ _READ_ONLY = 3
 """A read of what the kernel does not write."""
 ROUTINES = {READ: "race_read", WRITE: "race_write", ATOMIC: "race_atomic", _READ_ONLY: "race_read_only"}
 _SAVED = (RBP, R12, R13, R14, R15)
-_CHANGED = (RAX, RCX, RDX, RSI, RDI, R8, R9, R10, R11, *YMM[:12])
+_CHANGED = (RAX, RCX, RDX, RSI, RDI, R8, R9, R10, R11, *YMM[:14])
 
 # Of a shadow, what `RaceTables` describes: 8 bytes each.
 _RECORDS = _WRITE, _FIRST, _LAST = 0, 32, 64
@@ -58,9 +59,12 @@ _SITES, _ROWS, _TOUCHED = 8, 16, 24
 SHADOW = 128
 """Bytes of the description of a shadow."""
 # Of a chunk, what `RaceTables` lists: the epoch of its first lane, the time of its block's last barrier, the
-# number of its block's first thread and one, and the threads of a block.
-OWN, TIME, _BLOCK, _COUNT = range(0, 32, 8)
-CHUNK = 32
+# number of its block's first thread and one, the threads of a block, and when its warp last met and exchanged
+# values.
+OWN, TIME, _BLOCK, _COUNT, MET, EXCHANGED = range(0, 48, 8)
+CHUNK = 64
+LAST_TIME = 0x7FFFFFFF
+"""Times are compared as numbers with a sign."""
 _SHADOW, _LANES, _STEPS, _PLACE, _EPOCH, _SITE, _CHUNK_AT, _OWN_FIRST = R12, R13, R15, RSI, R11, R9, RBP, R14
 _MOST_STEPS = 4
 """Parts of the memory that a store may write in each lane."""
@@ -112,6 +116,35 @@ def check(context: CodeContext, access: MemoryAccess, size: int, failed: str) ->
     out.label(good)
 
 
+def find_chunk(out: Assembler, target: Register) -> None:
+    """The address of what is listed of the chunk at hand."""
+    out.word("mov", target, At(RBX, layout.CHUNK))
+    out.shift_word("shl", target, CHUNK.bit_length() - 1)
+    out.word("add", target, At(RBX, layout.CHUNK_ORDERS))
+
+
+def note(out: Assembler, field: int) -> None:
+    """Count the time of the detector, which is when the warp at hand did what `field` has."""
+    find_chunk(out, RAX)
+    out.word("mov", RCX, At(RBX, layout.LEADER))
+    out.word("mov", RDX, At(RCX, layout.RACE_TIME))
+    out.number("add", RDX, 1)
+    out.keep(At(RCX, layout.RACE_TIME), RDX)
+    out.keep(At(RAX, OWN), RDX, 4)
+    out.keep(At(RAX, field), RDX)
+
+
+def require_order(out: Assembler, otherwise: str) -> None:
+    """Go to `otherwise` unless whole blocks run, and the detector can be told later what ordered threads."""
+    out.number("cmp", At(RBX, layout.WARPS), 0, wide=False)
+    out.jump_if("e", otherwise)
+    out.number("cmp", At(RBX, layout.CHUNK_ORDERS), 0)
+    out.jump_if("e", otherwise)
+    out.word("mov", RAX, At(RBX, layout.LEADER))
+    out.number("cmp", At(RAX, layout.RACE_TIME), LAST_TIME)
+    out.jump_if("ge", otherwise)
+
+
 def is_calm(access: MemoryAccess, block_is: bool) -> bool:
     """Whether an access reads shared memory in a block that is calm: see `phases`."""
     return block_is and access.space == "shared" and access.mode == READ
@@ -129,16 +162,13 @@ def write_routines(out: Assembler) -> None:
         with out.routine(name, takes=(R8, R9, RDX), clobbers=_CHANGED):
             out.number("cmp", At(RBX, layout.ALIGNED), 1, wide=False)
             out.jump_if("ne", "refused")
-            out.word("mov", R10, At(RBX, layout.CHUNK_ORDERS))
-            out.test(R10, R10)
-            out.jump_if("z", "refused")
+            out.number("cmp", At(RBX, layout.CHUNK_ORDERS), 0)
+            out.jump_if("e", "refused")
             out.number("cmp", At(RDX, _WRITE), 0)
             out.jump_if("e", "refused")
             for register in _SAVED:
                 out.push(register)
-            out.word("mov", RAX, At(RBX, layout.CHUNK))
-            out.shift_word("shl", RAX, CHUNK.bit_length() - 1)
-            out.lea(_CHUNK_AT, At(R10, 0, RAX, 1))
+            find_chunk(out, _CHUNK_AT)
             out.word("mov", _SHADOW, RDX)
             out.word("mov", _OWN_FIRST, At(_CHUNK_AT, OWN))
             out.word("mov", RCX, At(_SHADOW, _SHIFT))
@@ -411,9 +441,10 @@ def _order_half(out: Assembler, record: int, none: str, some: str, is_read_only:
 
 
 def _require_block(out: Assembler, own: str, otherwise: str) -> None:
-    """Go on if the epoch in rax is of the block and before its last barrier, to `own` if it is the lane's.
-    Changes rax and r8.
+    """Go on if the epoch in rax is of the block and before its last barrier, or of the warp and before that
+    met; to `own` if it is the lane's. Changes rax and r8.
     """
+    before = out.new_label()
     out.word("mov", R8, RAX)
     out.word("xor", R8, _EPOCH)
     out.shift_word("shr", R8, 32)
@@ -425,47 +456,85 @@ def _require_block(out: Assembler, own: str, otherwise: str) -> None:
     out.jump_if("ae", otherwise)
     out.word("mov", RAX, RAX, wide=False)
     out.word("cmp", RAX, At(_CHUNK_AT, TIME))
+    out.jump_if("b", before)
+    out.word("cmp", RAX, At(_CHUNK_AT, MET))
     out.jump_if("ae", otherwise)
+    out.word("add", R8, At(_CHUNK_AT, _BLOCK))
+    out.word("sub", R8, At(_CHUNK_AT, OWN + 4), wide=False)
+    out.number("cmp", R8, layout.LANES)
+    out.jump_if("ae", otherwise)
+    out.label(before)
 
 
 def _write_parts(out: Assembler) -> None:
     """The flags are those of equality if the epochs at r10, from PLACE on, are ordered before this access in
     all lanes of a half. ANY has its signs set if they are in any.
     """
-    with out.routine("race_parts", takes=(R10, _PLACE, _EPOCH, _CHUNK_AT), clobbers=(RAX, *YMM[:12])):
+    takes = R10, _PLACE, _EPOCH, _CHUNK_AT, _OWN_FIRST
+    with out.routine("race_parts", takes=takes, clobbers=(RAX, *YMM[:14])):
         out.movd_in(_OWN_LANES, _EPOCH, wide=True)
         out.unary("broadcastq", _OWN_LANES, _OWN_LANES)
-        out.unary("broadcastd", _TIMES, At(_CHUNK_AT, TIME))
         out.word("mov", RAX, At(_CHUNK_AT, _BLOCK))
-        for register, distance in ((_BELOW, -1), (_BEYOND, None)):
-            if distance is None:
-                out.word("add", RAX, At(_CHUNK_AT, _COUNT))
-                out.number("add", RAX, 1)
-            else:
-                out.number("add", RAX, distance)
-            out.movd_in(register, RAX)
-            out.unary("broadcastd", register, register)
-        out.vector("pxor", _ZERO, _ZERO, _ZERO)
-        out.vector("pcmpeqd", _ALL, _ALL, _ALL)
-        out.vector("pxor", _ANY, _ANY, _ANY)
-        for part in range(_PARTS):
-            out.unary("movups", _EPOCHS, At(R10, 32 * part, _PLACE, 8))
-            _find_mine(out, part)
-            out.vector("pcmpeqd", _GOOD, _MINE, _EPOCHS)
-            out.vector("pcmpgtd", _FOUND, _TIMES, _EPOCHS)
-            out.shift("psllq", _FOUND, _FOUND, 32)
-            out.vector("pcmpgtd", _MORE, _EPOCHS, _BELOW)
-            out.vector("pand", _FOUND, _FOUND, _MORE)
-            out.vector("pcmpgtd", _MORE, _BEYOND, _EPOCHS)
-            out.vector("pand", _FOUND, _FOUND, _MORE)
-            out.vector("por", _GOOD, _GOOD, _FOUND)
-            out.vector("pcmpeqq", _FOUND, _EPOCHS, _ZERO)
-            out.vector("por", _GOOD, _GOOD, _FOUND)
-            out.vector("pand", _ALL, _ALL, _GOOD)
-            out.vector("por", _ANY, _ANY, _GOOD)
-        out.unary("movmskpd", RAX, _ALL)
-        out.number("cmp", RAX, 15, wide=False)
+        _put_range(out, _OF_BLOCK, TIME, At(_CHUNK_AT, _COUNT))
+        _order_parts(out, _OF_BLOCK)
+        out.jump_if("e", "done")
+        out.word("mov", RAX, At(_CHUNK_AT, MET))
+        out.word("cmp", RAX, At(_CHUNK_AT, TIME))
+        out.jump_if("be", "some")
+        out.word("mov", RAX, _OWN_FIRST)
+        out.shift_word("shr", RAX, 32)
+        _put_range(out, _OF_WARP, MET, layout.LANES)
+        _order_parts(out, _OF_BLOCK, _OF_WARP)
+        out.jump("done")
+        out.label("some")
+        out.number("or", RAX, -1)  # not equal
+        out.label("done")
         out.ret()
+
+
+_OF_BLOCK, _OF_WARP = (_TIMES, _BELOW, _BEYOND), (YMM[12], YMM[13], _ZERO)
+
+
+def _put_range(out: Assembler, registers: tuple[Register, ...], time: int, count: At | int) -> None:
+    """A time, and the numbers below and beyond those of `count` threads from rax on."""
+    times, below, beyond = registers
+    out.unary("broadcastd", times, At(_CHUNK_AT, time))
+    for register in (below, beyond):
+        if register is below:
+            out.number("sub", RAX, 1)
+        else:
+            out.number("add", RAX, 1)
+            if isinstance(count, At):
+                out.word("add", RAX, count)
+            else:
+                out.number("add", RAX, count)
+        out.movd_in(register, RAX)
+        out.unary("broadcastd", register, register)
+
+
+def _order_parts(out: Assembler, *orders: tuple[Register, ...]) -> None:
+    """As `_write_parts`, for epochs of ranges of threads before a time each."""
+    out.vector("pcmpeqd", _ALL, _ALL, _ALL)
+    out.vector("pxor", _ANY, _ANY, _ANY)
+    for part in range(_PARTS):
+        out.unary("movups", _EPOCHS, At(R10, 32 * part, _PLACE, 8))
+        _find_mine(out, part)
+        out.vector("pcmpeqd", _GOOD, _MINE, _EPOCHS)
+        for times, below, beyond in orders:
+            out.vector("pcmpgtd", _FOUND, times, _EPOCHS)
+            out.shift("psllq", _FOUND, _FOUND, 32)
+            out.vector("pcmpgtd", _MORE, _EPOCHS, below)
+            out.vector("pand", _FOUND, _FOUND, _MORE)
+            out.vector("pcmpgtd", _MORE, beyond, _EPOCHS)
+            out.vector("pand", _FOUND, _FOUND, _MORE)
+            out.vector("por", _GOOD, _GOOD, _FOUND)
+        out.vector("pxor", _MORE, _MORE, _MORE)
+        out.vector("pcmpeqq", _FOUND, _EPOCHS, _MORE)
+        out.vector("por", _GOOD, _GOOD, _FOUND)
+        out.vector("pand", _ALL, _ALL, _GOOD)
+        out.vector("por", _ANY, _ANY, _GOOD)
+    out.unary("movmskpd", RAX, _ALL)
+    out.number("cmp", RAX, 15, wide=False)
 
 
 def _touch(out: Assembler, record: int, cell: int) -> None:

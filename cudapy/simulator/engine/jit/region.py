@@ -32,6 +32,7 @@ from .phases import calm_blocks
 from .processor import assembler, place_code
 from .streams import Stream, may_stream
 from .strides import Strides
+from .warp_operations import require_whole_warp
 from .workers import Pace
 
 if TYPE_CHECKING:
@@ -531,11 +532,7 @@ class _Writer:
             self._write_barrier()
             return
         if block.gathers:
-            alone = self._region.leave_before(block.index)
-            out.number("cmp", At(RBX, layout.ACTIVE), -1, wide=False)
-            out.jump_if("ne", alone)
-            out.number("cmp", At(RBX, layout.ALIGNED), 1, wide=False)
-            out.jump_if("ne", alone)
+            require_whole_warp(self._lanes, block, self._region.leave_before(block.index))
         if not block.is_idle:
             out.put(At(RBX, layout.EFFECTS), 1)
         if COVERAGE in self.checks:

@@ -12,13 +12,43 @@ import numpy as np
 from ..assembler.x86_64 import RBX, RDX, At
 from ..checks import RACES
 from ..ptx.types import TYPES
-from . import layout
+from . import layout, races
 from .terms import Term, primitive
 
 if TYPE_CHECKING:
+    from ..compile.graph import Block
     from .lanes import Lanes
 
 _WORD = TYPES["b32"]
+
+
+def require_whole_warp(lanes: Lanes, block: Block, alone: str) -> None:
+    """Before the block that begins with a warp operation, go to `alone` unless all of a warp is active. With
+    the check for races also unless whole blocks run, and all of the warp is in the mask.
+    """
+    out = lanes.context.out
+    out.number("cmp", At(RBX, layout.ACTIVE), -1, wide=False)
+    out.jump_if("ne", alone)
+    out.number("cmp", At(RBX, layout.ALIGNED), 1, wide=False)
+    out.jump_if("ne", alone)
+    if RACES not in lanes.context.checks or block.convergence_mask is None:
+        return
+    races.require_order(out, alone)
+    if not isinstance(block.convergence_mask, int):
+        step = block.steps[0]
+        mask = step.instruction.operands[int(step.match.rule.convergence_mask)]
+        is_whole = Term(lanes, lanes.read(mask, _WORD), _WORD) == 0xFFFFFFFF
+        lanes.code.bits(is_whole.value[0])
+        lanes.context.end_stretch()
+        out.number("cmp", RDX, -1, wide=False)
+        out.jump_if("ne", alone)
+    elif block.convergence_mask != 0xFFFFFFFF:
+        out.jump(alone)
+
+
+def _note(lanes: Lanes, what: int) -> None:
+    if RACES in lanes.context.checks:
+        races.note(lanes.context.out, what)
 
 
 @primitive("warps.active_mask")
@@ -29,15 +59,15 @@ def active_mask(lanes: Lanes) -> Term:
 @primitive("warps.synchronize")
 def synchronize(mask: Term, lanes: Lanes) -> None:
     """Those that the mask names are here."""
-    lanes.require_unchecked(RACES)
+    _note(lanes, races.MET)
 
 
 @primitive("warps.shuffle")
 def shuffle(mode: str, a: Term, b: Term, c: Term, lanes: Lanes) -> tuple[Term, Term]:
     """As in `run/warp.py`."""
-    lanes.require_unchecked(RACES)
     lanes.store(a.value, layout.GIVEN)
     lanes.context.end_stretch()
+    _note(lanes, races.EXCHANGED)
     b, c = (_again(a, one).view("i4") for one in (b, c))
     lane = Term(lanes, lanes.at(layout.LANE, False), TYPES["s32"])
     b, clamp, segment = b & 31, c & 31, c >> 8 & 31
@@ -78,10 +108,10 @@ def _picked(lanes: Lanes, offset: int, source: Term) -> Term:
 
 @primitive("warps.vote")
 def vote(mode: str, p: Term, mask: Term, lanes: Lanes) -> Term:
-    lanes.require_unchecked(RACES)
     lanes.code.bits(p.value[0])
     lanes.context.end_stretch()
     lanes.context.out.keep(At(RBX, layout.VOTES), RDX, 4)
+    _note(lanes, races.EXCHANGED)
     mask = _again(p, mask)
     yes = Term(lanes, (lanes.code.constant(layout.VOTES, 4),), _WORD) & mask
     if mode == "ballot":

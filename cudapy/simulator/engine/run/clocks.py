@@ -159,23 +159,27 @@ class HappensBefore:
 
     @property
     def is_plain(self) -> bool:
-        """Whether nothing but barriers of whole blocks has ordered threads of the batch so far."""
+        """Whether nothing but barriers of whole blocks and warps has ordered threads of the batch so far."""
         others = self._has_clocks or self._fenced or self._lane_time is not None or self._arrived
-        return not others and self._threads.cluster_size == 1 and not self._warp_time.any()
+        return not others and self._threads.cluster_size == 1
 
-    def epochs(self, lanes: I64) -> tuple[I64, I64, I64]:
+    def epochs(self, lanes: I64) -> tuple[I64, I64, I64, I64]:
         """Of lanes: the numbers of their threads, the time before which all accesses of their blocks are
-        known, and the numbers of their blocks' first threads.
+        known, the numbers of their blocks' first threads, and the time for their warps.
         """
-        blocks = lanes // self._threads.per_block
+        blocks, within = np.divmod(lanes, self._threads.per_block)
         first = (blocks + self._first_block) * self._threads.per_block
-        return lanes + self._first_thread, self._block_time[blocks], first
+        warp_time = self._warp_time[blocks * self._warps_of_block + within // 32]
+        return lanes + self._first_thread, self._block_time[blocks], first, warp_time
 
-    def met_meanwhile(self, blocks: I64, times: I64, now: int) -> None:
-        """All threads of blocks met, the last time at `times`, and it is a time now: a back end has counted
-        it, while the order was plain.
-        """
+    def met_meanwhile(self, blocks: I64, times: I64, met: I64, exchanged: I64, now: int) -> None:
+        """As `RaceDetector.met_meanwhile`."""
         self._block_time[blocks] = times
+        self._warp_time.reshape(-1, self._warps_of_block)[blocks] = met
+        if exchanged.any():
+            own = self._exchange_time.reshape(-1, self._threads.per_block)
+            lanes = exchanged.repeat(32, axis=1)[:, : own.shape[1]]
+            own[blocks] = np.maximum(own[blocks], lanes)
         self._clocks.time = max(self._clocks.time, now)
 
     # Who happens before.

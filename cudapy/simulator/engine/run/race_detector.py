@@ -99,25 +99,27 @@ class RaceDetector:
 
     def chunks(self, lanes: I64) -> U64:
         """For each of the lanes its epoch now, the time before which all accesses of its block are ordered
-        before its own, its block's first thread, counted from 1 as in epochs, and the threads of a block.
+        before its own, its block's first thread, counted from 1 as in epochs, the threads of a block, the
+        time before which accesses of its warp are, and room for when that has exchanged values.
         """
-        thread, time, first = self._happens.epochs(lanes)
-        chunks = np.empty((len(lanes), 4), np.int64)
+        thread, time, first, warp_time = self._happens.epochs(lanes)
+        chunks = np.zeros((len(lanes), 8), np.int64)
         chunks[:, 0] = (thread + 1 << 32) | self._happens.time
         np.maximum(time, 1, out=chunks[:, 1])
         np.add(first, 1, out=chunks[:, 2])
         chunks[:, 3] = self._threads.per_block
+        chunks[:, 4] = warp_time
         return chunks.view(np.uint64)
 
     @property
     def time(self) -> int:
         return self._happens.time
 
-    def met_meanwhile(self, blocks: I64, times: I64, now: int) -> None:
+    def met_meanwhile(self, blocks: I64, times: I64, met: I64, exchanged: I64, now: int) -> None:
         """All threads of blocks met, the last time at `times`, and it is a time now: a back end has counted
-        it, while the order was plain.
+        it, while the order was plain. For each warp of these: when all its threads met, and exchanged values.
         """
-        self._happens.met_meanwhile(blocks, times, now)
+        self._happens.met_meanwhile(blocks, times, met, exchanged, now)
 
     # What orders threads.
 
