@@ -60,7 +60,9 @@ def _lead(app: Any, page: str, source: list[str]) -> None:
     if "/" not in page:
         source[0] = pages.led(source[0], "docs", "docs", REPOSITORY)
     if page == "index":  # what only the site has
-        source[0] += "\n" + (HERE / "_site" / "contents.md").read_text(encoding="utf-8")
+        contents = HERE / "_site" / "contents.md"
+        app.env.note_dependency(str(contents))
+        source[0] += "\n" + contents.read_text(encoding="utf-8")
 
 
 def setup(app: Any) -> None:
