@@ -692,6 +692,7 @@ def functions_by_hand(run: Run) -> None:
 @kernel(
     r"""
 // greatest eigenvalue and its vector by powers, in one launch: a cooperative grid
+#define _CG_LIMIT_INCLUDED_DEPENDENCIES  // without libcu++, which takes NVRTC more than a second
 #include <cooperative_groups.h>
 extern "C" __global__ void power(const double *a, double *x, double *y, double *norms, int n, int steps)
 {

@@ -213,6 +213,7 @@ def test_mandelbrot(machine: Machine, arch: int) -> None:
 
 
 CONJUGATE_GRADIENT = r"""
+#define _CG_LIMIT_INCLUDED_DEPENDENCIES  // without libcu++, which takes NVRTC more than a second
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 namespace cg = cooperative_groups;
