@@ -8,7 +8,9 @@ that reports and coverage tell of the functions that the module has.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
+from contextlib import suppress
 from dataclasses import replace
+from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ..instructions import find
@@ -55,17 +57,25 @@ def inlined(functions: Mapping[str, FunctionText], aliases: Mapping[str, str]) -
     """The functions that have bodies, with the bodies of small ones in place of their calls."""
     bodies = {name: text for name, text in functions.items() if text.has_body}
     bodies |= {new: bodies[old] for new, old in aliases.items() if old in bodies}
-    waiting = {text.name: {*_called(text)} & bodies.keys() for text in bodies.values()}
+    aliased: dict[str, list[str]] = {}
+    for name, text in bodies.items():
+        aliased.setdefault(text.name, []).append(name)
+    calls = TopologicalSorter(
+        {text.name: [bodies[one].name for one in _called(text) if one in bodies] for text in bodies.values()}
+    )
+    with suppress(CycleError):  # what calls itself comes last
+        calls.prepare()
     found: dict[str, FunctionText] = {}
     small: dict[str, FunctionText] = {}
     """Those that take the place of calls: none that calls itself, through whatever others."""
-    while waiting:
-        ready = [name for name, called in waiting.items() if all(bodies[one].name in found for one in called)]
-        for name in ready or list(waiting):
+    while ready := calls.get_ready():
+        for name in ready:
             found[name] = text = _Inliner(bodies[name], small).inlined()
-            if ready and _can_be_inlined(text, bodies):
-                small |= {alias: text for alias, body in bodies.items() if body.name == name}
-            del waiting[name]
+            if _can_be_inlined(text, bodies):
+                small |= dict.fromkeys(aliased[name], text)
+        calls.done(*ready)
+    for name in [name for name in aliased if name not in found]:
+        found[name] = _Inliner(bodies[name], small).inlined()
     return {name: found[name] for name in functions if name in found}
 
 
