@@ -39,11 +39,11 @@ if TYPE_CHECKING:
 
     from ..calling import CallSite
     from ..engine import LaunchAccesses
-    from ..streams.order import Clock, Turn
+    from ..streams.order import Turn
 
 _NOTHING = "no event or synchronization orders the two"
-_MOST = 256
-"""Accesses of a stream that an allocation remembers."""
+_MOST, _NEAR = 256, 8
+"""Accesses of a stream that an allocation remembers, and after how many it looks at all of them again."""
 
 
 class _Access(NamedTuple):
@@ -234,9 +234,8 @@ def _enter(accesses: list[_Access]) -> None:
     with guard:
         for mine in accesses:
             races += [(mine, other) for other in _unordered(mine) if _may_race(mine, other)]
-        past = settled() if accesses else {}
         for mine in accesses:
-            _remember(mine, past)
+            _remember(mine)
     strong = [pair for pair in races if pair[0].is_strong and pair[1].is_strong and _orders(*pair)]
     races = sorted(map(_in_order, races), key=_weight)
     step = accesses[0].step if accesses else None
@@ -310,15 +309,17 @@ def _unordered(mine: _Access) -> list[_Access]:
     return found
 
 
-def _remember(mine: _Access, past: Clock) -> None:
-    """Have an allocation remember an access, and forget what need not be any more: `past` is what everything
-    that comes knows.
-    """
+def _remember(mine: _Access) -> None:
+    """Have an allocation remember an access, and forget what it covers, and what all that comes knows."""
     remembered: dict[int, list[_Access]] = mine.allocation.accesses
     for line, known in [*remembered.items()]:
-        del known[: bisect.bisect_right(known, past.get(line, 0), key=_number)]
+        first = -_NEAR
+        if len(known) % _NEAR == 0:
+            first = 0
+            del known[: bisect.bisect_right(known, settled().get(line, 0), key=_number)]
         if mine.ranges.is_dense:
-            known[:] = [one for one in known if not mine.covers(one) or not one.step.comes_before(mine.step)]
+            step, near = mine.step, known[first:]
+            known[first:] = [one for one in near if not mine.covers(one) or not one.step.comes_before(step)]
         if not known:
             del remembered[line]
     known = remembered.setdefault(mine.step.turn.line.number, [])

@@ -67,6 +67,8 @@ class RaceTables:
 
     def end_blocks(self, chunks: Iterable[int]) -> None:
         """Whole blocks have run, but for those of chunks, which go on elsewhere."""
+        if self._ring[0].get(layout.RACE_TIME) == self._began:
+            return  # nothing has ordered threads
         blocks = np.unique(np.fromiter(chunks, np.int64) // self._warps)
         firsts = self._tell(blocks)
         if len(firsts):

@@ -107,7 +107,7 @@ class Record:
             whole = rows[: len(rows) - unused]
             if (whole[:, 1] == rows[0, 1]).all():
                 rows, site, parts = whole[:1], site[:1], len(whole) * ROW
-        own = site[opened] if len(opened) < len(rows) else site.copy()
+        own = site[opened] if len(opened) < len(rows) else site
         return Runs(rows[:, 1].astype(np.int32), opened, own, near.start * ROW, parts)
 
     def clear(self) -> None:
@@ -135,9 +135,9 @@ class Runs:
         sites[opened] = 0
         (closed,) = sites.nonzero()
         bounds = [(int(row) * parts, (int(row) + 1) * parts) for row in (*closed[:1], *closed[-1:])]
-        count = np.count_nonzero(own) if len(opened) else 0
+        touched = (own != 0).reshape(-1)
+        count = np.count_nonzero(touched)
         if count:
-            touched = (own != 0).reshape(-1)
             both = int(touched.argmax()), len(touched) - 1 - int(touched[::-1].argmax())
             places = [int(opened[place // ROW]) * ROW + place % ROW for place in both]
             bounds.append((places[0], places[1] + 1))
@@ -149,7 +149,7 @@ class Runs:
         self.is_dense = self.end - self.start == len(closed) * parts + count
         """Whether there is nothing between them."""
         self._sites, self._opened, self._first, self._parts = sites, opened, first, parts
-        self._own: Array = own.astype(np.uint8) if not len(own) or own.max() < 256 else own
+        self._own: Array = own.astype(np.uint8 if own.max(initial=0) < 256 else np.int32)
         if len(sites) > _MOST_KEPT:
             _ = self.found
             self._sites, self._opened, self._own = sites[:0], opened[:0], own[:0]
