@@ -155,5 +155,7 @@ def test_what_13_5_added_is_printed_again_and_right(tmp_path: Path) -> None:
     added = run("tests.headers.add", "13.5", "--paste")
     assert added.returncode == 0 and "class CUDA_FABRIC_COPY_BATCH_OP(Struct):" in added.stdout, added
     names = "13.5 and (driver or runtime or nvml) and not libraries and not entry_points"
-    checked = run("pytest", "-q", "-n", "0", "--noconftest", "tests/headers/check_declarations.py", "-k", names)
+    checked = run(
+        "pytest", "-q", "-n", "0", "--noconftest", "tests/headers/check_declarations.py", "-k", names
+    )
     assert checked.returncode == 0, checked.stdout
