@@ -15,7 +15,7 @@ import sys
 import textwrap
 from pathlib import Path
 
-from cudapy._ffi.lane_layout import CONTEXT, PAGE
+from cudapy._ffi.lane_layout import CONTEXT, NO_VALUES, PAGE
 from cudapy._ffi.lane_types import (
     ARRAY,
     BYTES,
@@ -244,6 +244,7 @@ class Routine(LaneRoutine):
         self.label("digits")
         self.load(R11, self.shared("tag_at"))
         self.load(RAX, At(RSI, 0, R11))
+        self.word("or", RAX, self.shared("small"))
         self.load(R11, self.shared("digits_at"))
         self.fetch(RDX, At(RSI, 0, R11), 4)
         self.word("cmp", RAX, self.shared("one_digit"))
@@ -315,6 +316,7 @@ class Routine(LaneRoutine):
         self.label("number")
         self.load(R10, self.shared("tag_at"))
         self.load(RCX, At(RDI, 0, R10))
+        self.word("or", RCX, self.shared("small"))
         self.word("add", RDI, self.shared("digits_at"))
         self.fetch(RDX, At(RDI), 4)
         self.word("cmp", RCX, self.shared("one_digit"))
@@ -940,6 +942,13 @@ class Routine(LaneRoutine):
         self.word("mov", R13, RAX)
         self.set(RCX, 2)
         self.keep(At(R13), RCX)
+        self.load(RDX, self.shared("hash_at"))
+        self.test(RDX, RDX)
+        self.jump_if("e", "no hash")
+        self.set(RCX, 0)
+        self.number("sub", RCX, 1)
+        self.keep(At(R13, 0, RDX), RCX)
+        self.label("no hash")
         self.word("mov", R12, R13)
         self.word("add", R12, self.shared("items_at"))
         self.load(RAX, self.of_function("first"))
@@ -1022,6 +1031,13 @@ class Routine(LaneRoutine):
         self.load(RDX, self.shared("dict_at"))
         self.word("or", R8, At(RAX, 0, RDX))
         self.jump_if("ne", "make handle")
+        self.load(RDX, self.shared("values_at"))
+        self.test(RDX, RDX)
+        self.jump_if("e", "no values")
+        self.fetch(RDI, At(RAX, 1, RDX), 4)
+        self.number("cmp", RDI, NO_VALUES)
+        self.jump_if("ne", "make handle")
+        self.label("no values")
         self.load(RCX, template)
         self.word("mov", RSI, RAX)
         self.word("sub", RSI, RCX)

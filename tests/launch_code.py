@@ -205,6 +205,7 @@ class Routine(LaneRoutine):
         self.check_type(RSI, self.shared("int"))
         self.label("integer")
         self.load(RAX, At(RSI, TAG_AT))
+        self.word("or", RAX, self.shared("small"))
         self.fetch(RDX, At(RSI, DIGITS_AT), 4)
         self.word("cmp", RAX, self.shared("two_digits"))
         self.jump_if("e", "two digits")

@@ -284,7 +284,7 @@ def test_as_many_as_there_is_room_for(launches, stream) -> None:
     count = launch_lane.MOST_ARGUMENTS
     k, steps = ready(launches, *[8] * count, args=range(count), stream=stream)
     numbers = [2**60 - 1 - i for i in range(count)]
-    before = threading.stack_size(32768)
+    before = threading.stack_size(1 << 15 if sys.version_info < (3, 14) else 1 << 16)
     thread = threading.Thread(target=launch, args=(stream, CONFIG, k, *numbers))
     thread.start()
     thread.join()

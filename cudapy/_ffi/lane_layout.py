@@ -21,7 +21,8 @@ CONTEXT = (
     "tag_at", "digits_at", "no_digits", "one_digit", "two_digits", "items_at", "save_thread",
     "restore_thread", "incref", "decref", "tuple_new", "from_signed", "from_unsigned", "from_float",
     "from_text", "get_item", "allocate", "call", "empty", "from_size", "list", "tuple", "enum_type",
-    "weak_at", "dict_at", "true", "false",
+    "weak_at", "dict_at", "true", "false", "hash_at",
+    "values_at", "small",
 )  # fmt: skip
 """The words that all functions share: objects, where objects have what, and functions of CPython's C API."""
 
@@ -118,7 +119,7 @@ def _monitors(monitoring: Any, interpreter: int) -> int:
     return place
 
 
-_HINTS = (381744, 193136)  # in 3.12.1 and 3.13.0
+_HINTS = (381744, 193136, 223240)  # in 3.12.1, 3.13.0 and 3.14.10
 _FARTHEST = 1 << 20
 
 
@@ -158,14 +159,15 @@ def context() -> dict[str, int]:
 
     cell = ctypes.c_size_t(0x1234_5678)
     none, one, two, negative = 0, 1 << 29, (1 << 59) + 12345, -(1 << 29)
-    tags = [words(number)[2] for number in (none, one, two)]
+    small = words(7)[2] ^ words(one)[2]  # from 3.14 on ints that CPython has once have another tag
+    tags = [words(number)[2] | small for number in (none, one, two)]
     digits = [ctypes.c_uint32.from_address(id(two) + 24 + 4 * i).value for i in range(2)]
     if (
         int.__basicsize__ != 24
         or len({*tags}) != 3
         or ctypes.c_uint32.from_address(id(one) + 24).value != one
         or digits[0] + (digits[1] << 30) != two
-        or words(negative)[2] in tags
+        or any(words(number)[2] | small in tags for number in (negative, -7))
         or words(one)[1] != id(int)
     ):
         raise NoLanes("an int does not look as expected")
@@ -200,6 +202,7 @@ def context() -> dict[str, int]:
         "bytes_at": bytes_at,
         "tag_at": 16,
         "digits_at": 24,
+        "small": small,
         "no_digits": tags[0],
         "one_digit": tags[1],
         "two_digits": tags[2],
@@ -209,6 +212,7 @@ def context() -> dict[str, int]:
         "decref": _address("Py_DecRef"),
         "tuple_new": _address("PyTuple_New"),
         "items_at": items_at,
+        "hash_at": _hash_at(),
         "from_float": _address("PyFloat_FromDouble"),
         "from_size": _address("PyBytes_FromStringAndSize"),
         "from_text": _address("PyBytes_FromString"),
@@ -220,22 +224,48 @@ def context() -> dict[str, int]:
     }
 
 
-def references_of(cls: Any) -> tuple[int, int]:
-    """Where the objects of a class have their weak references and their attributes, in bytes."""
+def references_of(cls: Any) -> tuple[int, int, int]:
+    """Where the objects of a class have their weak references and their attributes, in bytes.
+
+    From 3.14 on there may be attributes behind the object, after a word that says how many: where that is; or
+    0.
+    """
     in_front = -24  # of a type whose attributes CPython manages: before what the garbage collector has
-    return cls.__weakrefoffset__, cls.__dictoffset__ if cls.__dictoffset__ > 0 else in_front
+    attributes = cls.__dictoffset__ if cls.__dictoffset__ > 0 else in_front
+    return cls.__weakrefoffset__, attributes, cls.__basicsize__ if cls.__flags__ & _INLINE_VALUES else 0
+
+
+_INLINE_VALUES = 4
+NO_VALUES = 0x10100
+"""Of the word before attributes, without its first byte: there are 0, in the object, and they are valid."""
 
 
 def _references() -> dict[str, int]:
-    """Where handles have these, and have 0 as long as there are none."""
-    places = references_of(Pointer)
+    """Where handles have these, and have 0, or NO_VALUES, as long as there are none."""
+    weak_at, dict_at, values_at = references_of(Pointer)
     made = maker(Pointer)()
-    found = [ctypes.c_uint64.from_address(id(made) + at) for at in places]
-    before = [word.value for word in found]
+    weak, attributes = (ctypes.c_uint64.from_address(id(made) + at) for at in (weak_at, dict_at))
+    values = (
+        ctypes.c_uint32.from_address(id(made) + values_at + 1) if values_at else ctypes.c_uint32(NO_VALUES)
+    )
+    before = weak.value, attributes.value, values.value
     noted, made.noted = ref(made), ()
-    if any(before) or not all(word.value for word in found) or noted() is not made:
+    changed = attributes.value or values.value != NO_VALUES
+    if before != (0, 0, NO_VALUES) or not weak.value or not changed or noted() is not made:
         raise NoLanes("what refers to a handle is not where it was expected")
-    return dict(zip(("weak_at", "dict_at"), [at % 2**64 for at in places], strict=True))
+    return {"weak_at": weak_at % 2**64, "dict_at": dict_at % 2**64, "values_at": values_at}
+
+
+def _hash_at() -> int:
+    """Where a tuple keeps its hash, from 3.14 on, or -1 as long as nobody asked for that; 0: it does not."""
+    pair: Any = object(), 0
+    number, at = hash(pair), tuple.__basicsize__ - 8
+    known = ctypes.c_int64.from_address(id(pair) + at).value
+    if known != number:
+        return 0
+    if ctypes.c_int64.from_address(id((object(), 1)) + at).value != -1:
+        raise NoLanes("the hash of a tuple is not where it was expected")
+    return at
 
 
 def new_of(cls: Any) -> int:

@@ -34,7 +34,16 @@ from .handles import Handle, Int, Pointer, Thunk, entry, maker
 from .lane_code import FIRST_CALL, ROUTINE
 from .lane_entries import Forwarder, Vectorcall, python_of
 from .lane_entries import called_for as called_for
-from .lane_layout import CONTEXT, PAGE, NoLanes, context, new_of, references_of, slot_at, words
+from .lane_layout import (
+    CONTEXT,
+    PAGE,
+    NoLanes,
+    context,
+    new_of,
+    references_of,
+    slot_at,
+    words,
+)
 from .lane_recipes import NO_LANE, OF_ATTRIBUTE, SLOTS, ZERO, Recipes, Rows, result_of
 from .lane_types import ADDRESS, ARRAY, BYTES, INTEGER, NONE, OBJECT, RESULTS, UNSEEN, argument, result
 from .lazy_types import find
@@ -51,7 +60,7 @@ if TYPE_CHECKING:
 
     M = TypeVar("M", bound=Callable[..., Any])
 
-TESTED = ((3, 10), (3, 11), (3, 12), (3, 13))
+TESTED = ((3, 10), (3, 11), (3, 12), (3, 13), (3, 14))
 """The versions of CPython that have lanes: those on which the tests have run."""
 
 STUB = 16  # bytes

@@ -41,7 +41,7 @@ MOST_ARGUMENTS, MOST_BYTES = 512, 4096
 OF_PYTHON = (
     "int", "none", "monitors", "thread", "tracers_at", "code_at", "storage_at", "bytes_at", "no_digits",
     "one_digit", "two_digits", "items_at", "save_thread", "restore_thread", "incref", "decref", "from_signed",
-    "call",
+    "call", "small",
 )  # fmt: skip
 """Words of `lanes.CONTEXT`."""
 SHARED = (
@@ -104,11 +104,11 @@ def install(launch: Callable[..., None], failed: Callable[..., None]) -> bool:
 
 def _shared(common: Any) -> dict[str, int]:
     """The words that all launches share, but for those of `launch` itself."""
-    minus_one, minus_two = -(1 << 29), -(1 << 59)
+    minus_one, minus_two, small = -(1 << 29), -(1 << 59), common.context["small"]
     return {
         **common.context,
-        "minus_one_digit": words(minus_one)[TAG_AT // 8],
-        "minus_two_digits": words(minus_two)[TAG_AT // 8],
+        "minus_one_digit": words(minus_one)[TAG_AT // 8] | small,
+        "minus_two_digits": words(minus_two)[TAG_AT // 8] | small,
         "kernel": lanes.immortal(Kernel),
         "kept_at": slot_at(Kernel, "_lane"),
         "stream": lanes.immortal(Stream),
