@@ -573,11 +573,34 @@ OF_EACH_TYPE = {
 }  # fmt: skip
 
 
+def first_of(table: int) -> bytes:
+    """The eight bytes that C finds for the first of these kernel arguments."""
+    return ctypes.string_at(ctypes.c_size_t.from_address(table).value, 8)
+
+
+LAUNCHED: list[tuple[Any, ...]] = []
+PackedLaunches = module("_ffi.pointers").PackedLaunches
+
+
+def by_pointers(*arguments: Any) -> None:
+    *before, given, _ = arguments
+    block = convert.pointers(given, None, "")
+    LAUNCHED.append((*before, ctypes.addressof(block), block))
+
+
+PACKED = PackedLaunches(lambda *args: LAUNCHED.append(args), by_pointers)
+
+
 def packed(value: Any, cls: Any) -> bytes:
-    """The eight bytes that C finds for a kernel argument."""
-    block = convert.pointers(((value,), (cls,)), None, "f: kernelParams")
-    (at,) = (ctypes.c_size_t * 1).from_buffer(block)
-    return ctypes.string_at(at, 8)
+    """The eight bytes that C finds for a kernel argument, in a launch as elsewhere."""
+    given = (value,), (cls,)
+    block = convert.pointers(given, None, "f: kernelParams")
+    expected = first_of(ctypes.addressof(block))
+    for before in (range(9), range(100, 109)):  # what packs them is written, and used again
+        PACKED[cls,](*before, given, 7)
+        *seen, table, _ = LAUNCHED.pop()
+        assert (seen, first_of(table)) == ([*before], expected)
+    return expected
 
 
 @pytest.mark.parametrize("cls", OF_EACH_TYPE, ids=lambda cls: cls.__name__)
@@ -593,7 +616,23 @@ def test_kernel_parameters_of_ever_new_types() -> None:
     pointers = module("_ffi.pointers")
     for _ in range(pointers.MOST_PACKERS + 10):
         assert packed(5, type("Own", (ctypes.c_uint64,), {})) == b"\5" + bytes(7)
-    assert len(pointers._packers) <= pointers.MOST_PACKERS
+    assert max(len(pointers._packers), len(PACKED)) <= pointers.MOST_PACKERS
+
+
+def test_launches_that_meet_have_memory_of_their_own() -> None:
+    """A launch takes what it packs into from the others, since another may begin before C has read it."""
+    seen = []
+
+    def call(*args: Any) -> None:
+        if len(seen) < 3:
+            seen.append(args[9])
+            launches[types](*range(9), ((len(seen),), types), 0)
+            seen[seen.index(args[9])] = first_of(args[9])
+
+    types = (ctypes.c_uint64,)
+    launches = PackedLaunches(call, by_pointers)
+    launches[types](*range(9), ((0,), types), 0)
+    assert seen == [bytes([i]) + bytes(7) for i in range(3)]
 
 
 def test_kernel_parameters_of_characters() -> None:

@@ -29,14 +29,24 @@ def launch_kernel(library: Library, function: F) -> F:
     """
     none = object()  # which no argument is
     last: tuple[Any, ...] = (none, *[None] * 13)
-    wrong, address_of = struct.error, ctypes.addressof
+    wrong = struct.error
     lane: Any = None
+    packed: Any = None
     success: Any = None
     pack: Any = None
     pointers: Any = None
     launch_ex: Any = None
     CUfunction: Any = None
     CUstream: Any = None
+    launch: Any = None
+
+    def pointed(*arguments: Any) -> Any:
+        """The launch with the address of what `pointers` makes of the last but one argument."""
+        from .._ffi.convert import pointers
+
+        *before, given, extra = arguments
+        table = pointers(given, None, "cuLaunchKernel: kernelParams")
+        return launch(*before, table and ctypes.addressof(table), extra)
 
     def cuLaunchKernel(
         f: Any,
@@ -51,7 +61,7 @@ def launch_kernel(library: Library, function: F) -> F:
         kernelParams: Any,
         extra: Any,
     ) -> Any:
-        nonlocal last, lane, success, pack, pointers, launch_ex, CUfunction, CUstream
+        nonlocal last, lane, packed, success, pack, pointers, launch_ex, CUfunction, CUstream
         if lane is None:
             lane = attach_lane(function.__declaration__, cuLaunchKernel) or False  # type: ignore[attr-defined]
             if lane:
@@ -60,12 +70,18 @@ def launch_kernel(library: Library, function: F) -> F:
                     hStream, kernelParams, extra,
                 )  # fmt: skip
         if lane and type(kernelParams) is tuple:
-            if pointers is None:
-                from .._ffi.convert import pointers
-            table = pointers(kernelParams, None, "cuLaunchKernel: kernelParams")
-            return cuLaunchKernel(
+            if packed is None:
+                from .._ffi.pointers import PackedLaunches
+
+                packed = PackedLaunches(cuLaunchKernel, pointed)
+            try:
+                values, types = kernelParams
+                run = packed[types] if type(values) is tuple else pointed
+            except (TypeError, ValueError):
+                run = pointed
+            return run(
                 f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream,
-                table and address_of(table), extra,
+                kernelParams, extra,
             )  # fmt: skip
         (
             kernel, gx, gy, gz, bx, by, bz, shared, stream, value, no_extra, config, address, table,
@@ -104,11 +120,12 @@ def launch_kernel(library: Library, function: F) -> F:
                 )  # fmt: skip
                 if not lane and success is None and not result[0]:
                     success = result
-                    from .._ffi.convert import pointers
-                    from .._ffi.packed_launch import CONFIG
+                    from .._ffi import convert, packed_launch
+                    from .._types.driver import handles
 
-                    pack, launch_ex = CONFIG.pack, _launch_ex(library)
-                    from .._types.driver.handles import CUfunction, CUstream  # the rest is there
+                    pack, pointers = packed_launch.CONFIG.pack, convert.pointers
+                    launch_ex = _launch_ex(library)
+                    CUfunction, CUstream = handles.CUfunction, handles.CUstream
                 return result
             table = pointers(kernelParams, None, "cuLaunchKernel: kernelParams")
             address = kernelParams if type(kernelParams) is int else none
@@ -122,7 +139,8 @@ def launch_kernel(library: Library, function: F) -> F:
         return (type(success[0])(err),) if err else success
 
     function.__declaration__.public = cuLaunchKernel, cuLaunchKernel.__code__  # type: ignore[attr-defined]
-    return named_after(function, cuLaunchKernel)
+    launch = named_after(function, cuLaunchKernel)
+    return launch  # type: ignore[no-any-return]
 
 
 def _launch_ex(library: Library) -> Any:

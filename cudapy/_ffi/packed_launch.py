@@ -11,7 +11,6 @@ import struct
 from itertools import groupby
 
 from .codegen import function_of_object
-from .sizes import round_up
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ class Layout:
             "=" + "".join(f"{n}{piece}" if len(piece) == 1 else piece * n for piece, n in runs)
         )
         self.offsets = list(offsets)
-        self.base = round_up(8 * len(codes), 16)
+        self.base = 8 * (len(codes) + len(codes) % 2)  # values may have to lie at multiples of 16
 
     def make(self) -> tuple[Any, Any]:
         """A block: the room for the values, and the table of pointers to them as C takes it."""

@@ -8,6 +8,7 @@ import struct
 from .codegen import function_of_object
 from .codes import struct_code
 from .handles import Handle
+from .packed_launch import Layout, launch_function
 from .scalars import AGGREGATES, SimpleData
 from .shown import shown
 
@@ -60,29 +61,21 @@ def pack_pointers(value: tuple[Any, Any], what: str) -> Any:
 def _packer(types: tuple[Any, ...], what: str) -> Any:
     """A function of as many values as `types`, written for these types."""
     layout, end, offsets = f"={len(types)}Q", 8 * len(types), []  # "=": a float that is too large is an error
-    for i, cls in enumerate(types):
-        kind = "i" if cls is None else getattr(cls, "_type_", None)
-        if not isinstance(kind, str) or kind not in _KINDS:
-            raise TypeError(f"{what}[{i}]: {cls!r} is not the ctypes type of a kernel argument")
-        code = "i" if cls is None else struct_code(cls)
+    names = [f"v{i}" for i in range(len(types))]
+    parts = [
+        _stored(cls, name, f"{what}[{i}]") for i, (cls, name) in enumerate(zip(types, names, strict=True))
+    ]
+    for code, _ in parts:
         layout += f"{code}{SLOT - struct.calcsize('=' + code)}x"
         offsets.append(end)
         end += SLOT
-    names = [f"v{i}" for i in range(len(types))]
     body = [f"def pack({', '.join(names)}):", "    block = Block()", "    base = addressof(block)"]
-    table, stored = [f"base + {offset}" for offset in offsets], list(names)
+    table = [f"base + {offset}" for offset in offsets]
     for i, cls in enumerate(types):
         if cls is None:
             body.append(f"    p{i}, {names[i]}, k{i} = as_it_is({names[i]}, base + {offsets[i]})")
             table[i] = f"p{i}"
-        elif cls._type_ == "u":
-            stored[i] = f"ord('' + {names[i]})"  # a str, not bytes
-        elif cls._type_ in "Pz":
-            value = (
-                f"{names[i]}.value if getattr({names[i]}, '_is_view', 0) is False else as_address({names[i]})"
-            )
-            stored[i] = f"{names[i]} if type({names[i]}) is int else {value}"
-    body.append(f"    pack_into(block, 0, {', '.join(table + stored)})")
+    body.append(f"    pack_into(block, 0, {', '.join([*table, *(text for _, text in parts)])})")
     body.append("    return block")
     scope = {
         "Block": ctypes.c_char * end,
@@ -92,6 +85,69 @@ def _packer(types: tuple[Any, ...], what: str) -> Any:
         "pack_into": struct.Struct(layout).pack_into,
     }
     return function_of_object("pack", "\n".join(body), "cudapy kernelParams", scope)
+
+
+def _stored(cls: Any, name: str, what: str) -> tuple[str, str]:
+    """How `struct` packs an argument of a type, and the text that makes what it packs of the value `name`."""
+    kind = "i" if cls is None else getattr(cls, "_type_", None)
+    if not isinstance(kind, str) or kind not in _KINDS:
+        raise TypeError(f"{what}: {cls!r} is not the ctypes type of a kernel argument")
+    text = name
+    if kind == "u":
+        text = f"ord('' + {name})"  # a str, not bytes
+    elif kind in "Pz":
+        value = f"{name}.value if getattr({name}, '_is_view', 0) is False else as_address({name})"
+        text = f"{name} if type({name}) is int else {value}"
+    return "i" if cls is None else struct_code(cls), text
+
+
+class PackedLaunches(dict):  # type: ignore[type-arg]
+    """By types: a function that launches ((values...), these types), written when it is needed.
+
+    Each takes what `call` takes: cuLaunchKernel, which gets the address of the pointers. `otherwise`, which
+    takes the same, is for types and values that are not packed in line.
+    """
+
+    def __init__(self, call: Any, otherwise: Any) -> None:
+        self._call, self._otherwise = call, otherwise
+
+    def __missing__(self, types: Any) -> Any:
+        if len(self) >= MOST_PACKERS:
+            self.clear()
+        self[types] = written = self._written(types)
+        return written
+
+    def _written(self, types: Any) -> Any:
+        names = [f"v{i}" for i in range(len(types))]
+        if not types or None in types:
+            return self._otherwise
+        try:
+            values = [_stored(cls, name, "") for cls, name in zip(types, names, strict=True)]
+        except TypeError:
+            return self._otherwise  # which says what is wrong
+        layout = Layout([code for code, _ in values], [SLOT * i for i in range(len(types))])
+
+        def make() -> tuple[Any, int]:
+            room, _ = layout.make()
+            return room, ctypes.addressof(room.obj)
+
+        scope = {"call": self._call, "otherwise": self._otherwise, "as_address": _address, "make": make}
+        scope["pack_into"] = layout.struct.pack_into
+        before = "f, gx, gy, gz, bx, by, bz, shared, stream"
+        return launch_function(
+            "kernelParams",
+            scope,
+            f"{before}, given, extra",
+            [],
+            "room, table",
+            [
+                f"({', '.join(names)},), _ = given",
+                f"pack_into(room, 0, {', '.join(text for _, text in values)})",
+            ],
+            [f"return otherwise({before}, given, extra)"],
+            [f"err = call({before}, table, extra)"],
+            ["return err"],
+        )
 
 
 def _as_it_is(value: Any, slot: int) -> tuple[int, int, Any]:
