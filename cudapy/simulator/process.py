@@ -188,9 +188,10 @@ def _take(given: Options, unusable: str) -> None:
     from .. import pathfinder
     from .._process.resets import resets
     from .copies import claim, withdraw
+    from .gc_pause import gc_pause
     from .options import Options
 
-    with _lock:
+    with gc_pause, _lock:  # what is imported stays
         for known in (known for name in LIBRARIES if name != unusable for known in pathfinder.opened(name)):
             if known.found_by != NAME:
                 raise RuntimeError(f"the simulator comes too late: this process has loaded {known.path}")
