@@ -206,7 +206,7 @@ def _imports(path: str) -> _Imports:
     found = _Imports([], [])
     if path.endswith(".py"):
         tree = ast.parse((HERE / path).read_bytes(), path)
-        for node in _run_time_nodes(tree):
+        for node in _run_time_statements(tree):
             for name in _imported(node, path):
                 found.at_run_time.extend((*_files(name), *_stub(name)))
         if _loads_on_demand(tree):
@@ -240,19 +240,27 @@ def _stub(name: str) -> tuple[str, ...]:
     return "_checked/__init__.py", stub, stub.removesuffix("i")
 
 
-def _run_time_nodes(tree: ast.AST) -> Iterator[ast.AST]:
-    """All nodes, but for what is there for type checkers alone."""
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            node = ast.Module(node.orelse, [])
+def _run_time_statements(tree: ast.AST) -> Iterator[ast.AST]:
+    """All statements, but for what is there for type checkers alone. Expressions import nothing."""
+    left = [tree]
+    while left:
+        node = left.pop()
         yield node
-        yield from _run_time_nodes(node)
+        for part in _BLOCKS[_is_for_type_checkers(node) :]:
+            left += getattr(node, part, ())
+
+
+_BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")
+
+
+def _is_for_type_checkers(node: ast.AST) -> bool:
+    """Whether it is `if TYPE_CHECKING`, whose body they alone read."""
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
 
 
 def _for_type_checkers(tree: ast.Module) -> list[ast.stmt]:
     """The statements of a module that are there for type checkers alone."""
-    blocks = (node for node in tree.body if isinstance(node, ast.If))
-    return [node for block in blocks if ast.unparse(block.test) == "TYPE_CHECKING" for node in block.body]
+    return [node for block in tree.body if _is_for_type_checkers(block) for node in block.body]  # type: ignore[attr-defined]
 
 
 def _loads_on_demand(tree: ast.Module) -> bool:
