@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 import threading
@@ -80,12 +81,17 @@ def mode(w: World) -> int:
 def is_the_programs_own() -> bool:
     """Whether a scenario allocates or frees by itself, by `driver` or `deallocate`: that is its own."""
     frame = sys._getframe()
-    while frame.f_back is not None and Path(frame.f_back.f_code.co_filename).parent.name != "scenarios":
+    while frame.f_back is not None and not _is_of_a_scenario(frame.f_back.f_code.co_filename):
         frame = frame.f_back
-    file = Path(frame.f_code.co_filename)
-    is_called_through_a_lane = "simulator" in file.parts  # no function of Python is in between
-    is_a_function_of_driver = str(file).startswith("<cudapy ") or is_called_through_a_lane
+    file = frame.f_code.co_filename
+    is_called_through_a_lane = "simulator" in Path(file).parts  # no function of Python is in between
+    is_a_function_of_driver = file.startswith("<cudapy ") or is_called_through_a_lane
     return is_a_function_of_driver or frame.f_code.co_name == "deallocate"
+
+
+@functools.cache
+def _is_of_a_scenario(file: str) -> bool:
+    return Path(file).parent.name == "scenarios"
 
 
 @pytest.mark.thorough
