@@ -40,6 +40,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--json", action="store_true", help="print the report as JSON, for bug reports")
     parser.add_argument("--version", action="version", version=f"{__package__} {__version__}")
+    if given and given[0] in ("simulator", "alias"):
+        parser.error(f"{given[0]} is a module: python -m {__package__}.{' '.join(given)}")
+    if given and not given[0].startswith("-"):
+        parser.error(f"there is no command {given[0]!r}: ranks, top, vendor")
     options = parser.parse_args(given)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a path may have what a terminal has not

@@ -767,3 +767,18 @@ def test_a_module_planted_in_the_working_directory(tmp_path: Path) -> None:
         (tmp_path / f"{name}.py").write_text("raise SystemExit('planted')")
     _, text = doctor(cwd=tmp_path, python=("-P",))
     assert "planted" not in text
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (["simulator", "program.py"], "simulator is a module: python -m cudapy.simulator program.py"),
+        (["topp"], "there is no command 'topp': ranks, top, vendor"),
+    ],
+)
+def test_a_command_that_there_is_not(
+    given: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        command.main(given)
+    assert ended.value.code == 2 and words in capsys.readouterr().err

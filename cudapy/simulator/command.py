@@ -155,7 +155,8 @@ def _become(arguments: list[str], folder: str, watch: _Watch | None) -> NoReturn
         supervisor.execute(arguments, {**os.environ, "LD_LIBRARY_PATH": os.pathsep.join(paths)})
     except OSError as error:
         with contextlib.suppress(SystemExit):
-            program.fail(f"{arguments[0]}: {error.strerror}", 127)
+            here = os.path.basename(arguments[0]) == arguments[0] and os.path.isfile(arguments[0])
+            program.fail(f"{arguments[0]}: {error.strerror}{f' in PATH: ./{arguments[0]}' * here}", 127)
     os._exit(127)  # what else this process would do at its end is its parent's
 
 

@@ -41,8 +41,9 @@ class Options:
     def from_environment(cls, given: Options) -> Options:
         """The options given, and the others from the environment.
 
-        Raises ValueError for a variable whose value is not one of its option.
+        Raises ValueError for a variable whose value is not one of its option, or whose name nearly is.
         """
+        _look_for_misspelled()
         checks = _checks()
         options = given.given()
         for name in _READERS:
@@ -164,7 +165,21 @@ def _version(variable: str, text: str) -> tuple[int, int]:
 
 
 def _switch(variable: str, text: str) -> bool:
-    return text not in ("0", "false", "no")
+    if text.lower() not in _SWITCHES:
+        raise ValueError(f"{variable} is {text!r}, which is not 0 or 1")
+    return _SWITCHES[text.lower()]
+
+
+def _look_for_misspelled() -> None:
+    """Raise ValueError for a variable that is nearly one of an option, which would do nothing."""
+    known = [variable(name) for name in ("check", *_READERS)]
+    for name in os.environ:
+        if name.startswith(variable("")) and name not in known:
+            from difflib import get_close_matches
+
+            words = {each.removeprefix(variable("")): each for each in known}
+            for near in get_close_matches(name.removeprefix(variable("")), words, 1, 0.85):
+                raise ValueError(f"{name} is not a setting. Did you mean {words[near]}?")
 
 
 def _seconds(variable: str, text: str) -> float:
@@ -189,6 +204,16 @@ def _text(value: Any) -> str:
     return str(value) if isinstance(value, float) else str(int(value))
 
 
+_SWITCHES = {
+    "1": True,
+    "true": True,
+    "yes": True,
+    "on": True,
+    "0": False,
+    "false": False,
+    "no": False,
+    "off": False,
+}
 _READERS: dict[str, Callable[[str, str], Any]] = {
     "devices": _whole,
     "compute_capability": _version,

@@ -419,6 +419,17 @@ def started(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
             process.kill()
 
 
+@pytest.mark.thorough
+def test_a_native_program_that_is_not_in_the_path(tmp_path: Path) -> None:
+    (tmp_path / "program").touch()
+    command = [sys.executable, "-m", "cudapy.simulator", "--native", "program"]
+    given = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    done = subprocess.run(command, cwd=tmp_path, env=given, capture_output=True, text=True, timeout=100)
+    assert (done.returncode, done.stderr) == (
+        127, "program: No such file or directory in PATH: ./program\n",
+    )  # fmt: skip
+
+
 def ended_by(name: str) -> str:
     """What is said of a program that a signal has ended."""
     return f"{INCOMPLETE}{name} ended the program, and what it had not waited for by then was not checked\n"

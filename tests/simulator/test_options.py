@@ -73,6 +73,13 @@ def test_what_is_given_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
         ("compute_capability", "3.5", "no compute capability"),
         ("driver_version", "11.8", "the simulator is a driver of CUDA 12.0 .. "),
         ("workers", "0", "kernels take 1 worker or more, not 0"),
+        ("check_races", "maybe", "CUDAPY_SIMULATOR_CHECK_RACES is 'maybe', which is not 0 or 1"),
+        ("chek", "all", "CUDAPY_SIMULATOR_CHEK is not a setting. Did you mean CUDAPY_SIMULATOR_CHECK?"),
+        (
+            "check_race",
+            "1",
+            "CUDAPY_SIMULATOR_CHECK_RACE is not a setting. Did you mean CUDAPY_SIMULATOR_CHECK_RACES?",
+        ),
         ("check", "memory", "CUDAPY_SIMULATOR_CHECK cannot be 'memory'"),
     ],
 )
