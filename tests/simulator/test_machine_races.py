@@ -26,6 +26,7 @@ pytestmark = pytest.mark.skipif(
     not processor.is_supported(), reason="there is machine code for x86-64 with AVX2 alone"
 )
 OWN = """
+.reg .f32 %f;
 .reg .b32 %s, %tiles, %x, %mask, %left, %b; .reg .pred %q; .reg .b64 %place; .shared .align 4 .b8 tile[4096];
 """
 BEGIN = "mov.u32 %b, %ctaid.x; mov.u32 %tiles, tile; mov.b32 %v, %t; mov.b32 %mask, -1;"
@@ -38,7 +39,7 @@ AGAIN = "sub.u32 %left, %left, 1; setp.ne.u32 %q, %left, 0; @%q bra again;"
 class Writer:
     """Writes a kernel of random accesses, with what orders some of them."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, between: str = "") -> None:
         self.chance = chance = random.Random(seed)
         self.is_whole = chance.random() < 0.85
         self.threads = chance.choice((32, 64, 96, 128) if self.is_whole else (16, 48, 100))
@@ -53,6 +54,8 @@ class Writer:
                 lines.append(self.order())
             if is_tame and chance.random() < 0.5:
                 lines.append("bar.sync 0;")
+            if chance.random() < 0.3:
+                lines.append(between)
         if is_loop:
             lines.append(AGAIN)
         self.text = kernel("\n".join([*lines, END]), OWN)
@@ -131,20 +134,26 @@ def runner(monkeypatch: pytest.MonkeyPatch) -> Runner:
     return Runner(monkeypatch)
 
 
-def _compare(seed: int, runner: Runner) -> tuple[bool, bool]:
+def _compare(one: Writer, runner: Runner) -> tuple[bool, bool]:
     """Whether there were findings, and whether all ran in machine code."""
-    one = Writer(seed)
     schedule = Schedule(FIRST)
     memory, findings, _ = runner.run(one, machine_code="never", schedule=schedule)
     own, own_findings, counters = runner.run(one, machine_code="always", schedule=None, workers=1)
-    assert own == memory, seed
-    assert own_findings == findings, seed
+    assert own == memory, one.text
+    assert own_findings == findings, one.text
     return bool(findings), counters.numpy_runs == counters.batches
 
 
 def test_findings_are_those_of_the_same_order(runner: Runner) -> None:
-    outcomes = [_compare(seed, runner) for seed in range(24)]
+    outcomes = [_compare(Writer(seed), runner) for seed in range(24)]
     assert {*outcomes} == {(True, True), (False, True)}
+
+
+@pytest.mark.parametrize("seed", range(200, 212))
+def test_a_warp_that_leaves_machine_code_now_and_then(seed: int, runner: Runner) -> None:
+    one = Writer(seed, "ex2.approx.f32 %f, %f;")  # which there is none for
+    one.blocks, one.threads = 1, 32
+    _compare(one, runner)
 
 
 def test_workers_find_the_same(runner: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -200,4 +209,4 @@ def test_parts_of_warps_are_left_to_numpy(mask: str, runner: Runner) -> None:
 @pytest.mark.parametrize("part", range(3))
 def test_more_findings_are_those_of_the_same_order(part: int, runner: Runner) -> None:
     for seed in range(100 + 40 * part, 140 + 40 * part):
-        _compare(seed, runner)
+        _compare(Writer(seed), runner)

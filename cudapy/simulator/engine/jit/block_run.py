@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..checks import RACES
 from ..ptx.types import TYPES
 from ..run.special import ByBlock, ByThread
 from . import layout
@@ -66,7 +67,7 @@ class BlockRun(Run):
 
     def begin(self, batch: Batch) -> None:
         super().begin(batch)
-        if self._region.sites:
+        if RACES in self._region.checks:
             self._races = RaceTables(self._region, batch, self._workers[0].ring, True)
         per_block = batch.threads.per_block
         self._set(layout.WARPS, self._warps)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import coverage
+from ..checks import RACES
 from ..ptx.types import TYPES
 from . import layout
 from .layout import LANES, UNSIGNED, address_of
@@ -48,7 +49,7 @@ class LaneRun(Run):
     def begin(self, batch: Batch) -> None:
         super().begin(batch)
         batch.threads.has_arrays = True
-        if self._region.sites:
+        if RACES in self._region.checks:
             self._races = RaceTables(self._region, batch, self._workers[0].ring, False)
         if self._takes_shared:
             self._set(layout.SHARED_SIZE, batch.shared.size)
@@ -73,6 +74,8 @@ class LaneRun(Run):
         finally:
             if region.counts:
                 self._count()
+        if self._races is not None:
+            self._races.end_lanes()
         changed, places, results = plan.changed, plan.places, plan.results
         if any(one.memory.get(layout.EARLY) for one in self._workers):
             changed = changed + plan.early

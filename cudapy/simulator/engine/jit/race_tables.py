@@ -37,6 +37,8 @@ class RaceTables:
         self._numbers: I64 = np.empty(0, np.int64)
         self._are_warps = are_warps
         self._began = 0
+        self._is_plain = True
+        """Whether what the code knows of the order has been all since lanes began to run."""
         self._chunks: U64 = np.empty((0, CHUNK // 8), np.uint64)
         self._shared: U64 = np.zeros(SHADOW // 8, np.uint64)
         self._allocations: U64 = np.zeros((1, SHADOW // 8), np.uint64)
@@ -58,21 +60,25 @@ class RaceTables:
         self._set(layout.SHARED_SHADOW, address_of(self._shared))
         self.update(snapshot, is_new=True)
 
-    def follow(self, block: int) -> None:
-        """Python is to make an access for a block, counted from the first of those that run: tell the
-        detector which barriers there were.
-        """
-        if self._are_warps:
-            self._tell(np.array([block]))
+    def follow(self, chunk: int) -> None:
+        """Python is to make an access for a chunk: tell the detector what ordered its block, or its warp."""
+        together = self._warps if self._are_warps else 1
+        self._tell(np.arange(together) + chunk // together * together)
 
     def end_blocks(self, chunks: Iterable[int]) -> None:
         """Whole blocks have run, but for those of chunks, which go on elsewhere."""
         if self._ring[0].get(layout.RACE_TIME) == self._began:
             return  # nothing has ordered threads
-        blocks = np.unique(np.fromiter(chunks, np.int64) // self._warps)
-        firsts = self._tell(blocks)
+        blocks = np.unique(np.fromiter(chunks, np.int64) // self._warps)[:, None] * self._warps
+        times = self._tell((blocks + np.arange(self._warps)).reshape(-1))[:: self._warps]
+        firsts = self._numbers[blocks[times > self._began]]
         if len(firsts):
-            self._detector.met((firsts[:, None] + np.arange(self._per_block)).reshape(-1))
+            self._detector.met((firsts + np.arange(self._per_block)).reshape(-1))
+
+    def end_lanes(self) -> None:
+        """Lanes have left the region."""
+        if self._ring[0].get(layout.RACE_TIME) > self._began:
+            self._tell(np.arange(len(self._numbers)))
 
     def update(self, snapshot: Snapshot | None, is_new: bool = False) -> None:
         """Python has made an access meanwhile."""
@@ -81,10 +87,11 @@ class RaceTables:
         if known == self._known and not is_new:
             return
         self._known = known
-        if is_new or not self._are_warps:  # in whole blocks the code changes them
+        if is_new:
             self._chunks = detector.chunks(self._numbers)
+        self._is_plain = detector.is_plain and (is_new or self._is_plain)
         self._set(layout.RACE_TIME, detector.time)
-        self._set(layout.CHUNK_ORDERS, address_of(self._chunks) if detector.is_plain else 0)
+        self._set(layout.CHUNK_ORDERS, address_of(self._chunks) if self._is_plain else 0)
         self._strong = detector.strong_sites()
         self._set(layout.STRONG, address_of(self._strong))
         self._shared[:] = _described(detector.shared_shadow, self._shared_start, True)
@@ -107,13 +114,14 @@ class RaceTables:
             memory.set(field, value)
 
     def _tell(self, which: I64) -> I64:
-        """Tell the detector about blocks. Returns the first lanes of those that came to a barrier here."""
-        warps = which[:, None] * self._warps + np.arange(self._warps)
-        chunks, firsts = self._chunks[warps].view(np.int64), self._numbers[warps[:, 0]]
-        times, now = chunks[:, 0, TIME // 8], self._ring[0].get(layout.RACE_TIME)
-        of_warps = chunks[..., MET // 8], chunks[..., EXCHANGED // 8]
-        self._detector.met_meanwhile(firsts // self._per_block, times, *of_warps, now)
-        return firsts[times > self._began]
+        """Tell the detector about chunks that are warps. Returns the times of their blocks' last barriers."""
+        chunks, memory = self._chunks[which].view(np.int64), self._ring[0]
+        times: I64 = chunks[:, TIME // 8]
+        if memory.get(layout.ALIGNED):
+            of_warps = chunks[:, MET // 8], chunks[:, EXCHANGED // 8]
+            now = memory.get(layout.RACE_TIME)
+            self._detector.met_meanwhile(self._numbers[which], times, *of_warps, now)
+        return times
 
 
 def _described(shadow: Shadow, start: int, is_of_blocks: bool) -> list[int]:

@@ -135,9 +135,7 @@ def note(out: Assembler, field: int) -> None:
 
 
 def require_order(out: Assembler, otherwise: str) -> None:
-    """Go to `otherwise` unless whole blocks run, and the detector can be told later what ordered threads."""
-    out.number("cmp", At(RBX, layout.WARPS), 0, wide=False)
-    out.jump_if("e", otherwise)
+    """Go to `otherwise` unless the detector can be told later what ordered threads."""
     out.number("cmp", At(RBX, layout.CHUNK_ORDERS), 0)
     out.jump_if("e", otherwise)
     out.word("mov", RAX, At(RBX, layout.LEADER))

@@ -305,7 +305,7 @@ class Run:
         asked = layout.ASKED if self._region.checks > {BOUNDS} else layout.ADDRESS
         a, access = memory.array(asked, 8)[positions], step.access
         if self._races is not None:
-            self._races.follow(memory.get(layout.BLOCK))
+            self._races.follow(memory.get(layout.CHUNK))
         size = access.dtype.itemsize
         unsigned = np.dtype(UNSIGNED[size])
         items = [memory.array(offset, size) for offset in step.items]

@@ -24,7 +24,7 @@ _WORD = TYPES["b32"]
 
 def require_whole_warp(lanes: Lanes, block: Block, alone: str) -> None:
     """Before the block that begins with a warp operation, go to `alone` unless all of a warp is active. With
-    the check for races also unless whole blocks run, and all of the warp is in the mask.
+    the check for races also unless all of the warp is in the mask, and only barriers order threads.
     """
     out = lanes.context.out
     out.number("cmp", At(RBX, layout.ACTIVE), -1, wide=False)

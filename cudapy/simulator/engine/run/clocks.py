@@ -172,14 +172,15 @@ class HappensBefore:
         warp_time = self._warp_time[blocks * self._warps_of_block + within // 32]
         return lanes + self._first_thread, self._block_time[blocks], first, warp_time
 
-    def met_meanwhile(self, blocks: I64, times: I64, met: I64, exchanged: I64, now: int) -> None:
+    def met_meanwhile(self, firsts: I64, times: I64, met: I64, exchanged: I64, now: int) -> None:
         """As `RaceDetector.met_meanwhile`."""
+        blocks, within = np.divmod(firsts, self._threads.per_block)
         self._block_time[blocks] = times
-        self._warp_time.reshape(-1, self._warps_of_block)[blocks] = met
-        if exchanged.any():
-            own = self._exchange_time.reshape(-1, self._threads.per_block)
-            lanes = exchanged.repeat(32, axis=1)[:, : own.shape[1]]
-            own[blocks] = np.maximum(own[blocks], lanes)
+        self._warp_time[blocks * self._warps_of_block + within // 32] = met
+        some = exchanged > 0  # of whole warps
+        if some.any():
+            lanes = firsts[some, None] + np.arange(32)
+            self._exchange_time[lanes] = np.maximum(self._exchange_time[lanes], exchanged[some, None])
         self._clocks.time = max(self._clocks.time, now)
 
     # Who happens before.

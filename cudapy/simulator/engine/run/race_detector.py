@@ -115,11 +115,11 @@ class RaceDetector:
     def time(self) -> int:
         return self._happens.time
 
-    def met_meanwhile(self, blocks: I64, times: I64, met: I64, exchanged: I64, now: int) -> None:
-        """All threads of blocks met, the last time at `times`, and it is a time now: a back end has counted
-        it, while the order was plain. For each warp of these: when all its threads met, and exchanged values.
+    def met_meanwhile(self, firsts: I64, times: I64, met: I64, exchanged: I64, now: int) -> None:
+        """For each of the warps with these first lanes: when all threads of its block met last, and when its
+        own met, and exchanged values. A back end has counted the time, while the order was plain.
         """
-        self._happens.met_meanwhile(blocks, times, met, exchanged, now)
+        self._happens.met_meanwhile(firsts, times, met, exchanged, now)
 
     # What orders threads.
 
