@@ -107,7 +107,7 @@ class Record:
             whole = rows[: len(rows) - unused]
             if (whole[:, 1] == rows[0, 1]).all():
                 rows, site, parts = whole[:1], site[:1], len(whole) * ROW
-        own = site[opened] if len(opened) < len(rows) else site
+        own = site.take(opened, 0) if len(opened) < len(rows) else site
         return Runs(rows[:, 1].astype(np.int32), opened, own, near.start * ROW, parts)
 
     def clear(self) -> None:
@@ -135,10 +135,11 @@ class Runs:
         sites[opened] = 0
         (closed,) = sites.nonzero()
         bounds = [(int(row) * parts, (int(row) + 1) * parts) for row in (*closed[:1], *closed[-1:])]
-        touched = (own != 0).reshape(-1)
+        touched = own != 0
         count = np.count_nonzero(touched)
         if count:
-            both = int(touched.argmax()), len(touched) - 1 - int(touched[::-1].argmax())
+            found = touched.tobytes()
+            both = found.find(1), found.rfind(1)
             places = [int(opened[place // ROW]) * ROW + place % ROW for place in both]
             bounds.append((places[0], places[1] + 1))
         self.exist = bool(bounds)
