@@ -616,7 +616,7 @@ def test_kernel_parameters_of_ever_new_types() -> None:
     pointers = module("_ffi.pointers")
     for _ in range(pointers.MOST_PACKERS + 10):
         assert packed(5, type("Own", (ctypes.c_uint64,), {})) == b"\5" + bytes(7)
-    assert max(len(pointers._packers), len(PACKED)) <= pointers.MOST_PACKERS
+    assert max(len(pointers._fillers), len(PACKED)) <= pointers.MOST_PACKERS
 
 
 def test_launches_that_meet_have_memory_of_their_own() -> None:

@@ -8,7 +8,7 @@ import struct
 from .codegen import function_of_object
 from .codes import struct_code
 from .handles import Handle
-from .packed_launch import Layout, launch_function
+from .packed_launch import PACK_ERRORS, Layout
 from .scalars import AGGREGATES, SimpleData
 from .shown import shown
 
@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_packers: dict[tuple[Any, ...], Any] = {}
+_fillers: dict[tuple[Any, ...], Any] = {}
 MOST_PACKERS = 1024
 """How many lists of types are remembered. A program that makes types for ever has no end of them."""
 
@@ -44,47 +44,40 @@ def pack_pointers(value: tuple[Any, Any], what: str) -> Any:
     if not types:
         return None
     try:
-        pack = _packers[types]
+        fill, layout = _fillers[types]
     except KeyError:
-        pack = _packer(types, what)
-        if len(_packers) >= MOST_PACKERS:
-            _packers.clear()
-        _packers[types] = pack
+        if len(_fillers) >= MOST_PACKERS:
+            _fillers.clear()
+        fill, layout = _fillers[types] = _filler(types, what)
+    room, _ = layout.make()
+    block: Any = room.obj
     try:
-        return pack(*values)
+        fill(room, *values)
     except (struct.error, TypeError, OverflowError, AttributeError):
-        return pack(
-            *[_plain(v, t, f"{what}[{i}]") for i, (v, t) in enumerate(zip(values, types, strict=True))]
+        fill(
+            room, *[_plain(v, t, f"{what}[{i}]") for i, (v, t) in enumerate(zip(values, types, strict=True))]
         )
+    block.kept = []
+    for i, (v, cls) in enumerate(zip(values, types, strict=True)):
+        if cls is None:
+            slot = ctypes.addressof(block) + layout.base + SLOT * i
+            at, keep = _as_it_is(_plain(v, None, f"{what}[{i}]"), slot)
+            struct.pack_into("=Q", block, 8 * i, at)
+            block.kept.append(keep)
+    return block
 
 
-def _packer(types: tuple[Any, ...], what: str) -> Any:
-    """A function of as many values as `types`, written for these types."""
-    layout, end, offsets = f"={len(types)}Q", 8 * len(types), []  # "=": a float that is too large is an error
+def _filler(types: tuple[Any, ...], what: str) -> tuple[Any, Layout]:
+    """What packs as many values as `types` into room for them, written for these, and where they lie."""
     names = [f"v{i}" for i in range(len(types))]
-    parts = [
+    stored = [
         _stored(cls, name, f"{what}[{i}]") for i, (cls, name) in enumerate(zip(types, names, strict=True))
     ]
-    for code, _ in parts:
-        layout += f"{code}{SLOT - struct.calcsize('=' + code)}x"
-        offsets.append(end)
-        end += SLOT
-    body = [f"def pack({', '.join(names)}):", "    block = Block()", "    base = addressof(block)"]
-    table = [f"base + {offset}" for offset in offsets]
-    for i, cls in enumerate(types):
-        if cls is None:
-            body.append(f"    p{i}, {names[i]}, k{i} = as_it_is({names[i]}, base + {offsets[i]})")
-            table[i] = f"p{i}"
-    body.append(f"    pack_into(block, 0, {', '.join([*table, *(text for _, text in parts)])})")
-    body.append("    return block")
-    scope = {
-        "Block": ctypes.c_char * end,
-        "addressof": ctypes.addressof,
-        "as_address": _address,
-        "as_it_is": _as_it_is,
-        "pack_into": struct.Struct(layout).pack_into,
-    }
-    return function_of_object("pack", "\n".join(body), "cudapy kernelParams", scope)
+    layout = Layout([code for code, _ in stored], [SLOT * i for i in range(len(types))])
+    scope = {"as_address": _address, "as_number": _as_number, "pack_into": layout.struct.pack_into}
+    values = ", ".join(text for _, text in stored)
+    text = f"def fill(room, {', '.join(names)}):\n    pack_into(room, 0, {values})"
+    return function_of_object("fill", text, "cudapy kernelParams", scope), layout
 
 
 def _stored(cls: Any, name: str, what: str) -> tuple[str, str]:
@@ -92,7 +85,7 @@ def _stored(cls: Any, name: str, what: str) -> tuple[str, str]:
     kind = "i" if cls is None else getattr(cls, "_type_", None)
     if not isinstance(kind, str) or kind not in _KINDS:
         raise TypeError(f"{what}: {cls!r} is not the ctypes type of a kernel argument")
-    text = name
+    text = name if cls is not None else f"as_number({name})"
     if kind == "u":
         text = f"ord('' + {name})"  # a str, not bytes
     elif kind in "Pz":
@@ -118,47 +111,49 @@ class PackedLaunches(dict):  # type: ignore[type-arg]
         return written
 
     def _written(self, types: Any) -> Any:
-        names = [f"v{i}" for i in range(len(types))]
+        call, otherwise = self._call, self._otherwise
         if not types or None in types:
-            return self._otherwise
+            return otherwise
         try:
-            values = [_stored(cls, name, "") for cls, name in zip(types, names, strict=True)]
+            fill, layout = _filler(types, "")
         except TypeError:
-            return self._otherwise  # which says what is wrong
-        layout = Layout([code for code, _ in values], [SLOT * i for i in range(len(types))])
+            return otherwise  # which says what is wrong
+        free: list[Any] = []  # launches that meet do not share memory: C reads it without the GIL
 
-        def make() -> tuple[Any, int]:
-            room, _ = layout.make()
-            return room, ctypes.addressof(room.obj)
+        def run(
+            f: Any, gx: Any, gy: Any, gz: Any, bx: Any, by: Any, bz: Any, shared: Any, stream: Any,
+            given: Any, extra: Any,
+        ) -> Any:  # fmt: skip
+            try:
+                room, table = slot = free.pop()
+            except IndexError:
+                room, _ = layout.make()
+                room, table = slot = room, ctypes.addressof(room.obj)
+            try:
+                fill(room, *given[0])
+            except PACK_ERRORS:
+                return otherwise(f, gx, gy, gz, bx, by, bz, shared, stream, given, extra)
+            err = call(f, gx, gy, gz, bx, by, bz, shared, stream, table, extra)
+            free.append(slot)
+            return err
 
-        scope = {"call": self._call, "otherwise": self._otherwise, "as_address": _address, "make": make}
-        scope["pack_into"] = layout.struct.pack_into
-        before = "f, gx, gy, gz, bx, by, bz, shared, stream"
-        return launch_function(
-            "kernelParams",
-            scope,
-            f"{before}, given, extra",
-            [],
-            "room, table",
-            [
-                f"({', '.join(names)},), _ = given",
-                f"pack_into(room, 0, {', '.join(text for _, text in values)})",
-            ],
-            [f"return otherwise({before}, given, extra)"],
-            [f"err = call({before}, table, extra)"],
-            ["return err"],
-        )
+        return run
 
 
-def _as_it_is(value: Any, slot: int) -> tuple[int, int, Any]:
-    """Where an argument of type None lies, what its slot in the block holds, and what must stay alive."""
+def _as_number(value: Any) -> int:
+    """What the slot of an argument of type None holds."""
+    return int(value) if isinstance(value, int) else 0
+
+
+def _as_it_is(value: Any, slot: int) -> tuple[int, Any]:
+    """Where an argument of type None lies, and what must stay alive."""
     if isinstance(value, int):  # an enum member
-        return slot, int(value), None
+        return slot, None
     get_ptr = getattr(value, "getPtr", None)
     if get_ptr is not None:
-        return get_ptr(), 0, value
+        return get_ptr(), value
     if isinstance(value, (*AGGREGATES, ctypes.Array, SimpleData)):
-        return ctypes.addressof(value), 0, value
+        return ctypes.addressof(value), value
     wrong = f"the type None takes an object with getPtr(), a ctypes.Structure or an enum, not {shown(value)}"
     if hasattr(type(value), "handle"):
         wrong += ": give its .handle, and ctypes.c_void_p for its type"
