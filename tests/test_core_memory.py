@@ -455,7 +455,7 @@ def test_numpy_sees_host_memory_and_keeps_it(core: Any, how: str) -> None:
 
 def test_numpy_is_told_what_it_cannot_read(core: Any, fake: FakeDriver) -> None:
     buffer = core.Device(0).allocate(64, core.Device(0).create_stream())
-    with pytest.raises(TypeError, match=r"copy_to\(\) a host array"):
+    with pytest.raises(TypeError, match=r"download\(dtype\) copies it"):
         np.asarray(buffer)
     assert not hasattr(buffer, "__array_interface__")
     assert buffer.__cuda_array_interface__["data"] == (buffer.handle, False)
