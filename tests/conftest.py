@@ -8,6 +8,7 @@ import gc
 import importlib
 import itertools
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -84,9 +85,21 @@ LONG = {_HERE / line for line in (_HERE / "long_files.txt").read_text().splitlin
 """The files of tests that take longer than a second."""
 
 
+@functools.cache
+def _may_be_thorough(path: Path) -> bool:
+    """Whether a file marks tests so, by itself or by `tests.tiers`."""
+    return not path.name.startswith("test_") or re.search(rb"thorough|tiers", path.read_bytes()) is not None
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """`-m quick` does not even import the files that take longer than a second."""
-    return True if config.option.markexpr == "quick" and collection_path in LONG else None
+    """`-m quick` does not even import the files that take longer than a second, `-m thorough` those without
+    such tests.
+    """
+    tier = config.option.markexpr
+    if collection_path.suffix != ".py" or tier not in ("quick", "thorough"):
+        return None
+    is_in_tier = collection_path not in LONG if tier == "quick" else _may_be_thorough(collection_path)
+    return None if is_in_tier else True
 
 
 @pytest.hookimpl(wrapper=True)
@@ -116,7 +129,10 @@ def pytest_make_collect_report(
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.path.parts)  # wherever a worker began
     for item in items:
-        if item.path not in LONG and item.get_closest_marker("thorough") is None:
+        if item.get_closest_marker("thorough") is not None:
+            if not _may_be_thorough(item.path):
+                raise pytest.UsageError(f"{item.nodeid} is thorough, but the file does not have the word")
+        elif item.path not in LONG:
             item.add_marker("quick")
 
 
