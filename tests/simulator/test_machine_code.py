@@ -144,6 +144,62 @@ def test_threads_that_wait_for_others(mode: Any) -> None:
     assert flag.get().tolist() == [32]
 
 
+def combining(op: str, bits: int) -> str:
+    """A kernel in which each thread combines a number with one of eight, in shared memory and then in global
+    memory, where the first warp adds those of the block.
+    """
+    size, kind = bits // 8, f"u{bits}" if op == "add" else f"b{bits}"
+    return f"""{HEAD}
+.visible .entry k(.param .u64 values, .param .u64 sums)
+{{
+.reg .b64 %a, %s; .reg .b32 %t, %i, %h; .reg .b{bits} %v; .reg .pred %p;
+.shared .align 8 .b8 own[{8 * size}];
+mov.u32 %t, %tid.x;
+ld.param.u64 %a, [values];
+ld.param.u64 %s, [sums];
+and.b32 %i, %t, 7;
+mad.wide.u32 %s, %i, {size}, %s;
+mov.u32 %h, own;
+mad.lo.u32 %h, %i, {size}, %h;
+mad.wide.u32 %a, %t, {size}, %a;
+ld.global.u{bits} %v, [%a];
+setp.gt.u32 %p, %t, 7;
+@%p bra $started;
+st.shared.u{bits} [%h], %v;
+$started:
+bar.sync 0;
+red.shared.{op}.{kind} [%h], %v;
+red.global.{op}.{kind} [%s], %v;
+bar.sync 0;
+ld.shared.u{bits} %v, [%h];
+red.global.{op}.{kind} [%s+{8 * size}], %v;
+ret;
+}}
+"""
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+@pytest.mark.parametrize("op", ["add", "and", "or", "xor"])
+def test_each_lane_is_combined_once(op: str, bits: int, mode: Any) -> None:
+    """By warps of all lanes, and by one of twelve."""
+    kind, threads = np.dtype(f"u{bits // 8}"), 76
+    values = np.random.default_rng(bits).integers(0, 1 << bits, threads, kind)
+    if op in ("and", "or"):  # a bit for each thread, so that none is lost among the others
+        values = kind.type(1) << (np.arange(threads) // 8 * 3).astype(kind)
+        values = ~values if op == "and" else values
+    begin = np.full(16, -1 if op == "and" else 0).astype(kind)
+    results = []
+    for one in ("never", "always"):
+        mode(one)
+        machine = Machine()
+        sums = machine.array(begin)
+        machine.run(Module(combining(op, bits), machine.memory), "k", 1, threads, machine.array(values), sums)
+        results.append(sums.get().tolist())
+    combine = {"add": np.add, "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}[op]
+    assert results[1][:8] == [int(combine.reduce(values[i::8], dtype=kind)) for i in range(8)]
+    assert results[0] == results[1]
+
+
 TRIPLED = f"""{HEAD}
 .visible .entry k(.param .u64 values)
 {{

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..assembler.x86_64 import R9, R10, R11, RAX, RBX, RDX, RSI, Assembler, At
+from . import layout
 from .library import each_active_lane
 
 if TYPE_CHECKING:
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
 _KEEPS_OLD = {"min": ("be", "le"), "max": ("ae", "ge")}
 """When what is there stays, of unsigned and of signed numbers."""
+_AT_ONCE = 4
+"""Lanes of one turn of a loop, where all are active."""
 _EXPONENT, _SIGN, _NAN = 0x7F800000, -0x80000000, 0x7FFFFFFF
 
 
@@ -28,7 +31,22 @@ def write_reduction(out: Assembler, op: str, kind: Type, values: int, is_own: bo
     """Combine integers at ADDRESS, which are the block's `own`, or which other threads combine, too, with the
     array `values`.
     """
-    wide = kind.size == 8
+    wide, scattered, end = kind.size == 8, out.new_label(), out.new_label()
+    if op not in _KEEPS_OLD:
+        out.number("cmp", At(RBX, layout.ACTIVE), -1, wide=False)
+        out.jump_if("ne", scattered)
+        again = out.new_label()
+        out.set(RDX, 0)
+        out.label(again)
+        for lane in range(_AT_ONCE):
+            out.word("mov", RSI, At(RBX, layout.ADDRESS + 8 * lane, RDX, 8))
+            out.fetch(R9, At(RBX, values + kind.size * lane, RDX, kind.size), kind.size)
+            out.combine(op, At(RSI, 0), R9, wide, is_locked=not is_own)
+        out.number("add", RDX, _AT_ONCE, wide=False)
+        out.number("cmp", RDX, layout.LANES, wide=False)
+        out.jump_if("ne", again)
+        out.jump(end)
+    out.label(scattered)
     with each_active_lane(out, RSI):
         out.fetch(R9, At(RBX, values, RDX, kind.size), kind.size)
         if op in _KEEPS_OLD:
@@ -42,6 +60,7 @@ def write_reduction(out: Assembler, op: str, kind: Type, values: int, is_own: bo
             out.label(over)
         else:
             out.combine(op, At(RSI, 0), R9, wide, is_locked=not is_own)
+    out.label(end)
 
 
 def _combine(
