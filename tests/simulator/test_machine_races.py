@@ -205,6 +205,24 @@ def test_parts_of_warps_are_left_to_numpy(mask: str, runner: Runner) -> None:
     assert counters.numpy_runs == 2
 
 
+def test_a_block_that_comes_back_after_others_wrote(runner: Runner) -> None:
+    """Its last write came later, by the detector's time, than those of a block that met at no barrier."""
+    one = Writer(0)
+    one.blocks, one.threads = 2, 64
+    begin = "shl.b32 %s, %t, 2; add.u32 %s, %s, %tiles; and.b32 %w, %t, 31; setp.eq.u32 %p, %b, 0;"
+    write = "@!%p st.shared.u32 [%s], %v;\nbar.sync 0;\n@!%p bra on;"
+    write += "setp.lt.u32 %q, %t, 32; @%q st.shared.u32 [%s], %v;"
+    leave = "setp.lt.u32 %q, %w, 16; selp.b32 %mask, 0xffff, 0xffff0000, %q;"
+    leave += "vote.sync.any.pred %q, %q, %mask;\non:"
+    steps = "add.u32 %v, %v, 1; xor.b32 %v, %v, 5;" * 4
+    read = "xor.b32 %x, %t, 32; shl.b32 %x, %x, 2; add.u32 %x, %x, %tiles; ld.shared.u32 %x, [%x];"
+    one.text = kernel("\n".join([BEGIN, begin, write, leave, steps, read, "add.u32 %v, %v, %x;", END]), OWN)
+    _, findings, _ = runner.run(one, machine_code="never")
+    _, own, counters = runner.run(one, machine_code="always")
+    assert len(findings) == 1 and own == findings
+    assert counters.region_runs > 1
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("part", range(3))
 def test_more_findings_are_those_of_the_same_order(part: int, runner: Runner) -> None:

@@ -196,7 +196,10 @@ def write_routines(out: Assembler) -> None:
             if mode != READ:
                 out.word("mov", RAX, At(_SHADOW, _WRITTEN))
                 out.word("mov", R10, _OWN_FIRST, wide=False)
+                out.word("cmp", R10, At(RAX, 0))
+                out.jump_if("be", "kept")
                 out.keep(At(RAX, 0), R10)
+                out.label("kept")
             out.set(RAX, 0)
             out.jump("done")
             if mode != ATOMIC:
