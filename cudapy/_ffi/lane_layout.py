@@ -7,6 +7,7 @@ import struct
 import sys
 from _weakref import ref
 from functools import cache
+from types import MemberDescriptorType
 
 from .enums import EnumType
 from .handles import Pointer, maker
@@ -287,12 +288,26 @@ def thread_id() -> int:
 
 def slot_at(cls: type, name: str) -> int:
     """Where the objects of a class have what is in one of their `__slots__`, in bytes."""
+    found = _slots_of(cls).get(name)
+    if found is None:
+        raise NoLanes(f"{name} of a {cls.__name__} is not where it was expected")
+    return found
+
+
+@cache
+def _slots_of(cls: type) -> dict[str, int]:
+    """Where the objects of a class have all that is in their `__slots__`, but for what is there twice."""
     probe: Any = object.__new__(cls)
-    slot: Any = getattr(cls, name)
-    slot.__set__(probe, slot)
-    at = word_of(probe, id(slot), f"{name} of a {cls.__name__}")
-    slot.__delete__(probe)
-    return at
+    names = [name for base in cls.__mro__ for name in base.__dict__.get("__slots__", ())]
+    slots = {name: slot for name in names if type(slot := getattr(cls, name, None)) is MemberDescriptorType}
+    for slot in slots.values():
+        slot.__set__(probe, slot)
+    places: dict[int, list[int]] = {}
+    for i, word in enumerate(words(probe)):
+        places.setdefault(word, []).append(8 * i)
+    for slot in slots.values():
+        slot.__delete__(probe)
+    return {name: places[id(slot)][0] for name, slot in slots.items() if len(places.get(id(slot), ())) == 1}
 
 
 def length_at(container: Any) -> int:

@@ -85,7 +85,7 @@ results; or the one result, if the room is 0. After a failure it calls `failed` 
 arguments. kept: 0, or the last tuple: if nothing else has it any more, it is the next one, too.
 
 sized: whether bytes have to be as many as a number says. found: the C function, which the end of the routine
-puts into `c` in the first call (see `_prepare`). second: what is called after a success of the C function,
+puts into `c` in the first call (see `prepare`). second: what is called after a success of the C function,
 with the same arguments. returned: which argument is the result: 8 for the first one, 0 for none.
 guards: where the addresses of words are that must be 0, before a 0; 0: there are none. asked: a C function
 that fills a word, or 0; expected: the slot of the argument that the word must be.
@@ -594,7 +594,7 @@ def set_function(table: Any, c_function: Any) -> None:
 
 
 def is_called(table: Any) -> bool:
-    """Whether a lane calls its C function itself, not what notes the first call: see `_prepare`."""
+    """Whether a lane calls its C function itself, not what notes the first call: see `prepare`."""
     return bool(table[_C] == table[_FOUND])
 
 
@@ -749,11 +749,7 @@ def attach(declaration: Declaration, function: Any, raising: bool = False, ownin
     if rows is None:
         rows = library.rows = _rows(common, declaration)
     if not raising:
-        table = _attach(common, declaration, function, rows)
-        if table is not None and not library.is_prepared:
-            with _lock:
-                _prepare(common, library, rows)
-        return table
+        return _attach(common, declaration, function, rows)
 
     def failed(status: int, *values: Any) -> Any:
         if status == library.pending:
@@ -833,7 +829,7 @@ def _attach(
         return tables[function]
 
 
-def _prepare(common: _Lanes, library: Library, rows: Rows) -> None:
+def prepare(library: Library) -> bool:
     """Give the functions that programs call most their lanes before they are called: in the first call of
     their library, which takes hundreds of times as long.
 
@@ -841,21 +837,23 @@ def _prepare(common: _Lanes, library: Library, rows: Rows) -> None:
     when another library takes the place of this one, until the first call finds the C function there. Left
     out is what the library lacks, what somebody watches or has changed, and what has a lane.
     """
-    loaded = library.load()
+    loaded, common, rows = library.load(), lanes(), library.rows
     library.is_prepared = True
-    if type(loaded) is not ctypes.CDLL or library.suffixes() or not common.entry.is_quick:
-        return
+    if common is None or not common.entry.is_quick or type(loaded) is not ctypes.CDLL or library.suffixes():
+        return False
     recipes, handle, find_symbol = rows.recipes, loaded._handle, _find_symbol
-    for declaration in recipes.usual:
-        function, symbol = declaration.untouched()
-        try:
-            address = function and find_symbol(handle, symbol)
-        except OSError:
-            continue
-        if address:
-            table = common.open(function, address, declaration, rows, recipes[declaration], is_early=True)
-            if table is not None:
-                library.add_early(declaration, function, symbol, table)
+    with _lock:
+        for declaration in recipes.usual:
+            function, symbol = declaration.untouched()
+            try:
+                address = function and find_symbol(handle, symbol)
+            except OSError:
+                continue
+            if address:
+                table = common.open(function, address, declaration, rows, recipes[declaration], is_early=True)
+                if table is not None:
+                    library.add_early(declaration, function, symbol, table)
+    return True
 
 
 def _as_passed(argument: tuple[int, Any], value: Any) -> Any:

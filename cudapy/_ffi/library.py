@@ -185,6 +185,13 @@ class Library:
                 cls._early.pop(key, None)
                 cls._observed.setdefault(symbol, set()).add(symbol)
 
+    def prepare(self) -> bool:
+        """Give the functions that programs call most their lanes, once another one has its.
+
+        Returns whether that was done now.
+        """
+        return self.rows is not None and not self.is_prepared and lane_module().prepare(self)
+
     def function(self, name: str) -> Any:
         """What `symbol(name)` returns, found once: for callers that set no types of it."""
         if self._found_in is not self.load:
@@ -309,11 +316,13 @@ class Declaration:
         """Write the function, and have the stub be it from now on."""
         give_code(self.stub, self.lane, self.write().__code__, _first_call.__code__)
 
-    def open_lane(self) -> bool:
+    def open_lane(self, is_called: bool = True) -> bool:
         """Give the stub its fast lane. Returns whether it has got one now."""
         if self.lane is None and environment.LANES_WANTED:
             lanes = _lanes or lane_module()
             self.lane = lanes.attach(self, self.stub) or False
+            if self.lane and is_called:
+                self.library.prepare()
             return self.lane is not False
         return bool(self.lane) and lane_module().reopen(self.lane, self)
 
@@ -436,7 +445,7 @@ class Raising:
         written = self.declaration.write(raising=True, owning=self.owning)
         give_code(self.stub, self.lane, written.__code__, _first_call.__code__)
 
-    def open_lane(self) -> bool:
+    def open_lane(self, is_called: bool = True) -> bool:
         """Give the stub its fast lane. Returns whether it has got one now."""
         if self.lane is None:
             self.lane = attach_lane(self.declaration, self.stub, True, self.owning) or False
@@ -453,7 +462,7 @@ def settled(raising: F) -> F:
     if (
         declaration
         and raising.__code__ is _first_call.__code__
-        and not (declaration.open_lane() or declaration.lane)
+        and not (declaration.open_lane(is_called=False) or declaration.lane)
     ):
         declaration.install()
     return raising

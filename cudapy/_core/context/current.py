@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from typing import Any, TypeVar
 
 from ... import driver
 from ..._ffi.convert import word
+from ..._ffi.library import SymbolNotFound
 from ..._ffi.owning import Owning
 from ..._ffi.results import output_slots, storage
 from ..._ffi.status_calls import give_lane, status_call
@@ -69,6 +71,8 @@ def number_lane(function: Any, symbol: str, kind: str, failed: Callable[[int], A
 
 started: list[None] = []
 """Empty until cuInit succeeded in this process: hot paths ask before they call `initialise`."""
+when_prepared: list[Callable[[], object]] = []
+"""What gives lanes to functions of core as the usual ones of the driver get theirs."""
 _is_forked = False  # whether it did in a parent
 
 
@@ -91,6 +95,10 @@ def initialise() -> None:
         raise driver.libcuda.error("cuInit", CUresult.CUDA_ERROR_NOT_INITIALIZED, {})
     checked.cuInit(0)
     started.append(None)
+    if driver.libcuda.prepare():
+        for function in when_prepared:
+            with suppress(SymbolNotFound):  # whoever calls it hears of that
+                function()
 
 
 def with_context(context: int, function: Callable[..., T], *args: Any) -> T:
@@ -146,6 +154,9 @@ def _exchanger() -> Any:
     global _exchanges
     _exchanges = filling_function(_EXCHANGE, _Mode)
     return _exchanges
+
+
+when_prepared.append(_exchanger)
 
 
 class RelaxedCaptureMode:

@@ -18,6 +18,7 @@ from ..._ffi.mangled import readable
 from ..._ffi.packed_launch import STREAM, Layout, launch_function
 from ..._ffi.shown import type_name
 from ..._process import environment
+from ..context.current import when_prepared
 from ..kernel_argument import KernelArgument
 from ..ownership.graph_references import is_builder
 from ..ownership.keep_alive import keep_alive_for_graph
@@ -131,6 +132,9 @@ def has_lanes() -> bool:
     if _has_lane is None:
         _has_lane = environment.LANES_WANTED and _install_lane()
     return _has_lane
+
+
+when_prepared.append(has_lanes)
 
 
 def _install_lane() -> bool:

@@ -15,7 +15,7 @@ from ..._ffi.elf import DamagedError
 from ..._ffi.fatbin import check_object
 from ..._ffi.library import SymbolNotFound, settled
 from ...driver import CUdeviceptr, CUjit_option, CUlibrary, CUmodule, CUresult, checked
-from ..context.current import RelaxedCaptureMode, initialise, owning
+from ..context.current import RelaxedCaptureMode, initialise, owning, when_prepared
 from ..memory.buffer import Buffer
 from ..memory.managed_buffer import ManagedBuffer
 from ..options import c_text, suggestion
@@ -30,6 +30,12 @@ __all__ = ["Kernel", "ObjectCode"]
 LOADABLE = ("cubin", "ptx", "fatbin")
 
 _loading = threading.RLock()  # a finalizer may come by that uses a kernel for the first time
+
+when_prepared += (
+    lambda: settled(owning.cuLibraryLoadData),
+    lambda: settled(checked.cuLibraryGetKernel),
+    lambda: settled(driver.cuKernelGetParamInfo),
+)
 
 Code = bytes | bytearray | str | os.PathLike[str]
 Symbol = str | bytes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -21,7 +22,7 @@ from ...driver import (
     checked,
 )
 from ..closable import Closable
-from ..context.current import RelaxedCaptureMode, c_function, current_context, owning
+from ..context.current import RelaxedCaptureMode, c_function, current_context, owning, when_prepared
 from ..context.green import green_contexts, kept_number
 from ..ownership import owned
 from ..ownership.captures import captures, state
@@ -50,6 +51,7 @@ QUICK = 2**30 - 1  # bytes: what Python compares fastest
 
 _after_capture = deferred.after_capture
 _THRESHOLD = CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
+when_prepared += free_async, partial(allocator, Buffer)
 
 
 def _threshold(function: str, pool: CUmemoryPool, value: Any) -> None:
