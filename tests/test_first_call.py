@@ -42,21 +42,6 @@ def after(calls: str, stub_path: Path, **variables: str) -> list[str]:
     return done.stdout.split()
 
 
-@pytest.mark.parametrize(
-    ("names", "compiled"),
-    [
-        (["cuStreamSynchronize", "cuStreamQuery"], 1),
-        (["cuStreamSynchronize", "cuEventSynchronize", "cuEventCreate", "cuStreamCreate"], 2),
-        (["cuMemAlloc", "cuMemFree", "cuTensorMapEncodeTiled"], 3),
-    ],
-)
-def test_functions_that_do_the_same_are_compiled_once(
-    names: list[str], compiled: int, stub_path: Path
-) -> None:
-    count, *_ = after("; ".join(f"driver.{name}.__declaration__.install()" for name in names), stub_path)
-    assert int(count) == compiled
-
-
 def test_the_fast_lane_compiles_nothing(stub_path: Path) -> None:
     """But for calls that it leaves to Python, such as those with an int of a derived class."""
     if lanes.why_not():
