@@ -339,7 +339,8 @@ def test_a_fault_is_told_whatever_the_program_does(tmp_path: Path, starts: tuple
     done = start(tmp_path, ["--check=races", "--json", "found.json"], *starts, "outside", *how.split(" ", 1))
     assert (done.returncode, done.stderr.splitlines()[-1]) == (1, FOUND), done.stderr
     assert done.stderr.count("Invalid __global__ write of 4 bytes") == 1
-    (finding,) = json.loads((tmp_path / "found.json").read_text())
+    finding, *more = json.loads((tmp_path / "found.json").read_text())
+    assert [one["kind"] for one in more] == ["incomplete"] * (how == "after kill" and not starts)
     assert finding["kind"] == "fault"
 
 
