@@ -18,7 +18,7 @@ from .interrupts import undisturbed
 from .log import log
 from .process import is_enabled
 from .refused import Refused
-from .streams.work import may_wait
+from .streams.faults import may_wait
 
 _lock = threading.RLock()
 

@@ -27,7 +27,7 @@ from .engine import schedule as engine_schedule
 from .handles import every
 from .options import RECORD, SCHEDULE_LOG, variable
 from .refused import Refused
-from .streams.work import Faults
+from .streams.faults import Faults
 
 _MOST_TRIES = 40
 """Runs that are spent on taking delays away."""

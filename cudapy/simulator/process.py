@@ -236,7 +236,7 @@ def _apply(options: Options) -> None:
     from . import found
     from .engine import Schedule, schedule, settings
     from .options import SCHEDULE_LOG, switched
-    from .streams.work import Faults
+    from .streams.faults import Faults
 
     order = None if options.schedule is None else Schedule.parse(options.schedule)
     for name in ("seed", "timeout", "workers", "check_races", "check_uninitialized", "coverage"):

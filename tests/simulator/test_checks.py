@@ -17,7 +17,7 @@ import pytest
 
 from cudapy.simulator import found, record
 from cudapy.simulator.engine import CLASSES, Finding, Place
-from cudapy.simulator.streams import work
+from cudapy.simulator.streams import faults
 from tests.tiers import first
 
 from .test_shared import REPOSITORY, has_entry_point, pytestmark
@@ -513,11 +513,11 @@ def test_numbers_that_json_lacks() -> None:
 
 def test_a_fault_is_recorded_before_anybody_meets_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """The program may end as soon as a call fails."""
-    monkeypatch.setattr(work.Faults, "prints", True)
-    owner = work.Faults()
+    monkeypatch.setattr(faults.Faults, "prints", True)
+    owner = faults.Faults()
     met: list[object] = []
     monkeypatch.setattr(found, "note", lambda *_, **__: met.append(owner.error))
-    monkeypatch.setattr(work.log, "report", lambda *_: met.append(owner.error))  # type: ignore[attr-defined]
+    monkeypatch.setattr(faults.log, "report", lambda *_: met.append(owner.error))  # type: ignore[attr-defined]
     owner.fail("CUDA_ERROR_ILLEGAL_ADDRESS", "outside")
     assert met == [None, None]
     assert owner.error is not None and owner.error.reason == "outside"

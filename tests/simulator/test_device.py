@@ -709,7 +709,8 @@ class TestQueues:
 
         before, seen = sys.getswitchinterval(), []
         work.Queue(work.Faults()).submit(lambda: seen.append(sys.getswitchinterval())).wait()
-        assert seen[0] == pytest.approx(work.SWITCH) and sys.getswitchinterval() == pytest.approx(before)
+        switch = import_module("cudapy.simulator.streams.threads").SWITCH
+        assert seen[0] == pytest.approx(switch) and sys.getswitchinterval() == pytest.approx(before)
 
     def test_debuggers_see_what_runs_beside_the_program(self, work, monkeypatch) -> None:
         """As in threads of `threading`: threading.settrace and setprofile are for them, too."""

@@ -353,8 +353,8 @@ def test_what_is_done_in_a_moment_comes_to_its_end() -> None:
     """A kernel that ends soon after Ctrl-C, and those behind it: no context is lost for them."""
     code = """
 from cudapy import simulator
-from cudapy.simulator.streams import work
-work.PATIENCE = 30, 30
+from cudapy.simulator.streams import faults
+faults.PATIENCE = 30, 30
 go, count = driver.checked.cuMemAllocManaged(8, 1), driver.checked.cuMemAllocManaged(8, 1)
 flag, counter = (ctypes.c_int.from_address(int(each)) for each in (go, count))
 source = 'extern "C" __global__ void look(volatile int *go) { while (!*go) ; }'

@@ -53,7 +53,7 @@ print(found[0], sys.getswitchinterval() == interval)
 
 def test_one_kernel_at_a_time_and_all_in_turn() -> None:
     time_slices = import_module("cudapy.simulator.streams.kernel_time_slices").KernelTimeSlices()
-    pause = time_slices.pause_of(import_module("cudapy.simulator.streams.work").Faults())
+    pause = time_slices.pause_of(import_module("cudapy.simulator.streams.faults").Faults())
     inside, most, rounds = [], [], []
     together = threading.Barrier(4)
 

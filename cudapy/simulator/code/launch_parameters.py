@@ -8,7 +8,7 @@ from typing import Any
 from ..addresses import Pointer, gathered, pointed, require
 from ..log import log
 from ..refused import Refused, invalid
-from ..streams.work import Faults
+from ..streams.faults import Faults
 from .module import Function
 
 BUFFER_POINTER, BUFFER_SIZE = 1, 2  # CU_LAUNCH_PARAM_BUFFER_POINTER, CU_LAUNCH_PARAM_BUFFER_SIZE

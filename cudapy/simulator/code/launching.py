@@ -25,11 +25,12 @@ from ..memory.stream_races import launched
 from ..options import RAISE
 from ..refused import Refused, invalid, unsupported
 from ..streams.event import Event
+from ..streams.faults import faults_here, go_on, is_interrupted
 from ..streams.kernel_time_slices import KernelTimeSlices
 from ..streams.operations import Operation, needed
 from ..streams.order import may_race
 from ..streams.stream import stream
-from ..streams.work import Work, faults_here, go_on, is_interrupted
+from ..streams.work import Work
 from .engine_devices import engine_device
 from .function import get, required_cluster
 from .kernel_answers import KernelAnswers

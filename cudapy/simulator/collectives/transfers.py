@@ -12,9 +12,10 @@ from ..memory.allocations import table
 from ..memory.copies import bytes_at
 from ..refused import Refused
 from ..streams.capturing import implicit
+from ..streams.faults import learn_here, work_here
 from ..streams.operations import Operation
 from ..streams.stream import Stream
-from ..streams.work import Work, learn_here, work_here
+from ..streams.work import Work
 from . import numbers
 from .board import Header, Post, changed, issued
 from .communicator import Communicator

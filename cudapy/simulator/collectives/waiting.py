@@ -15,7 +15,7 @@ import time
 from ..interrupts import leave
 from ..refused import Refused
 from ..stderr import say
-from ..streams.work import go_on
+from ..streams.faults import go_on
 from . import deadlocks
 from .board import changed, waits
 

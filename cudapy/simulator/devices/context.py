@@ -16,7 +16,9 @@ from ..handles import Object, every, find, was_reset
 from ..library import provides
 from ..refused import Refused, invalid
 from ..streams import order
-from ..streams.work import Faults, Queue, Work, guard
+from ..streams.faults import Faults
+from ..streams.threads import guard
+from ..streams.work import Queue, Work
 from . import device as devices
 
 TYPE_CHECKING = False

@@ -7,8 +7,8 @@ import ctypes
 from ..._types.driver.enums import CUgraphNodeType as Type
 from ..code.engine_devices import engine_device
 from ..handles import Object
+from ..streams.faults import go_on
 from ..streams.operations import Operation
-from ..streams.work import go_on
 from .graph import ChildGraph, Graph
 
 

@@ -13,9 +13,9 @@ from ..devices.context import owner
 from ..handles import Object, find
 from ..library import provides
 from ..refused import Refused, invalid, unsupported
+from ..streams.faults import go_on
 from ..streams.operations import Operation
 from ..streams.order import nodes_of
-from ..streams.work import go_on
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -17,10 +17,11 @@ from ..memory.copies import ARRAY, Copy
 from ..memory.fills import Fill
 from ..refused import Refused, invalid
 from ..streams.capturing import forbid
+from ..streams.faults import Faults, go_on
 from ..streams.operations import Operation, needed
 from ..streams.order import nodes_of, stream_exists
 from ..streams.stream import stream
-from ..streams.work import Faults, Queue, go_on
+from ..streams.work import Queue
 from . import device_launch
 from .conditional import Condition
 from .graph import ChildGraph, Graph, Impossible, Node, graph, node

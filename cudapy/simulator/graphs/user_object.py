@@ -9,7 +9,7 @@ from ..handles import Object, find
 from ..library import provides
 from ..refused import invalid
 from ..streams.operations import HOST_FUNCTION
-from ..streams.work import beside
+from ..streams.threads import beside
 from .graph import Graph
 
 _lock = threading.Lock()

@@ -22,7 +22,7 @@ from ..fresh_devices import BEFORE
 from ..library import provides
 from ..refused import Refused, invalid
 from ..streams.capturing import forbid
-from ..streams.work import guard
+from ..streams.threads import guard
 from .pages import IS_SUPPORTED, File, emptied
 
 table = Memory()

@@ -16,10 +16,10 @@ from ..devices.context import current, get
 from ..library import provides
 from ..refused import invalid
 from ..streams.capturing import forbid
+from ..streams.faults import may_wait
 from ..streams.operations import Operation, needed
 from ..streams.order import may_race
 from ..streams.stream import Stream, stream
-from ..streams.work import may_wait
 from .allocations import Block, blocks, check_range, table
 from .stream_races import copied
 

@@ -7,7 +7,7 @@ from ..devices.context import owner
 from ..library import provides
 from ..refused import Refused, invalid
 from ..streams.capturing import forbid
-from ..streams.work import guard
+from ..streams.threads import guard
 from .allocations import Block, allocate, allocated, blocks, freed_before, release, table
 
 HOST_FLAGS = 7  # CU_MEMHOSTALLOC_PORTABLE | DEVICEMAP | WRITECOMBINED

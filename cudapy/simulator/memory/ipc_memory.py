@@ -11,7 +11,7 @@ from ..devices.context import Context, at_end, owner
 from ..devices.device import devices
 from ..library import provides
 from ..refused import Refused, invalid, unsupported
-from ..streams.work import guard
+from ..streams.threads import guard
 from .allocations import Block, blocks, find, release, table
 from .pages import IS_SUPPORTED, IpcHandle
 

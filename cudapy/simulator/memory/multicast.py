@@ -18,8 +18,9 @@ from ..handles import every, find
 from ..interrupts import leave
 from ..library import provides
 from ..refused import Refused, invalid, unsupported
+from ..streams.faults import may_wait
 from ..streams.operations import needed
-from ..streams.work import SLICE, guard, may_wait, progress
+from ..streams.threads import SLICE, guard, progress
 from .allocations import LARGEST, blocks, table
 from .pages import IS_SUPPORTED, blank, hide, map_file
 from .virtual import FILE, GRANULARITY, Mappable, Physical

@@ -16,7 +16,7 @@ from ..refused import Refused, invalid, unsupported
 from ..streams.capturing import forbid
 from ..streams.operations import needed
 from ..streams.stream import Stream, once_waited, stream
-from ..streams.work import guard
+from ..streams.threads import guard
 from .allocations import Block, blocks, freed_before, release, table
 from .pages import IS_SUPPORTED, File
 from .pool_memory import Alloc, Free, Storage, fresh_in_place_of

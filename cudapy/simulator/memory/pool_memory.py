@@ -14,7 +14,8 @@ from ..engine import QUARANTINE, Allocation, Place
 from ..refused import invalid
 from ..streams.operations import Operation
 from ..streams.stream import Stream
-from ..streams.work import Work, guard
+from ..streams.threads import guard
+from ..streams.work import Work
 from . import stream_races
 from .allocations import fresh, table
 from .pages import File, replace

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..fresh_devices import BEFORE, forgotten
 from ..handles import every
-from ..streams.work import guard
+from ..streams.threads import guard
 from . import allocations, ipc_memory, virtual
 from .allocations import Block, blocks, table
 from .multicast import Multicast

@@ -14,7 +14,7 @@ from ..handles import find
 from ..library import provides
 from ..refused import invalid, unsupported
 from ..streams.stream import Stream
-from ..streams.work import guard
+from ..streams.threads import guard
 from .allocations import Block, blocks, table
 from .pages import IS_SUPPORTED, IpcHandle, Mapping, Sharing
 from .pool import FILE, Pool

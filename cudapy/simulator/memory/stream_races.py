@@ -29,8 +29,9 @@ from ..engine import (
 )
 from ..options import RAISE
 from ..refused import Refused
+from ..streams.faults import turn_here
 from ..streams.order import Step, settled, step_of
-from ..streams.work import guard, turn_here
+from ..streams.threads import guard
 from .allocations import table
 
 TYPE_CHECKING = False

@@ -22,7 +22,7 @@ from ..handles import Object, find, relist
 from ..library import provides
 from ..refused import Refused, invalid, unsupported
 from ..streams.operations import needed
-from ..streams.work import guard
+from ..streams.threads import guard
 from .allocations import LARGEST, Block, blocks, table
 from .pages import IS_SUPPORTED, Sharing, blank, map_file, unnamed_file
 

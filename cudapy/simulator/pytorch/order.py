@@ -13,10 +13,10 @@ import torch
 from ..._types.driver.enums import CUgraphNodeType as Type
 from ..devices.primary import retained
 from ..handles import find
+from ..streams.faults import go_on
 from ..streams.operations import Operation
 from ..streams.order import may_race, unseen
 from ..streams.stream import LEGACY, PER_THREAD, Stream
-from ..streams.work import go_on
 
 
 class Computation(Operation):

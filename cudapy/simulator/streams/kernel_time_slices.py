@@ -6,13 +6,13 @@ import threading
 import time
 from collections import deque
 
-from .work import Ended
+from .faults import Ended
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .work import Faults
+    from .faults import Faults
 
 SLICE = 0.002  # seconds for a kernel, if others wait
 

@@ -18,7 +18,8 @@ from ..devices.context import Context
 from ..memory.allocations import check_range, table
 from ..refused import Refused, invalid
 from .event import Event
-from .work import Work, go_on, in_program, learn_here
+from .faults import go_on, in_program, learn_here
+from .work import Work
 
 HOST_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 STREAM_CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)

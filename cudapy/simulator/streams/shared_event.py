@@ -23,7 +23,8 @@ from ..library import provides
 from ..memory.pages import File, IpcHandle, Mapping, Region
 from ..refused import invalid
 from .event import Event, Record
-from .work import Faults, Queue
+from .faults import Faults
+from .work import Queue
 
 KIND = b"cudapyE"
 STATE = struct.Struct("<QQQ")  # the newest record, its process, the newest record that is done

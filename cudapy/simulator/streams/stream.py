@@ -16,8 +16,9 @@ from ..memory.allocations import find as find_block
 from ..refused import Refused, invalid
 from . import order
 from .capturing import forbid, implicit
+from .faults import in_program
 from .operations import STREAM_CALLBACK, HostCall, Operation
-from .work import Queue, Work, in_program
+from .work import Queue, Work
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,10 +6,6 @@ host functions run beside the program, as they do on hardware; streams run besid
 only kernels are pending has its thread a little later: most programs wait for a kernel at once, and a thread
 that waits runs it faster than two that give each other the GIL.
 
-A fault ends all work of its context: kernels end between two of their blocks, what is queued is left out,
-and no call waits any more. The fault shows once nothing of the context runs, so what a program releases for
-it is not in use. Host functions are the program's own: one that runs goes on.
-
 What the garbage collector finalizes waits for streams, in whatever thread the collector runs. In one that has
 work to do, it would wait for itself. So a thread counts as at work from before its first work is there until
 it has none left, and none is given to it later: whoever starts it counts for it until it counts for itself.
@@ -17,179 +13,29 @@ it has none left, and none is given to it later: whoever starts it counts for it
 
 from __future__ import annotations
 
-import _thread
-import contextlib
 import math
-import sys
 import threading
 import time
 from collections import deque
-from functools import partial
 from typing import Any
 
-from ..._process import forks
-from .. import found
-from ..engine import IdleThreads, fault
 from ..gc_pause import gc_pause
-from ..interrupts import Left, has_come, leave
-from ..log import log
+from ..interrupts import has_come, leave
 from ..refused import Refused
 from ..stderr import say_mistake
 from . import order
+from .faults import Ended, Faults, faults_here, go_on, here, may_wait, turn_here
+from .threads import SLICE, beside, guard, progress, starter, switching, wait_until
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
-guard = threading.RLock()
-"""Guards all queues."""
-
-progress = threading.Condition(guard)
-"""Notified whenever work ends."""
-
-SLICE = 0.05  # seconds
 PAUSE = 0.0005  # seconds
 AGAIN = 1.0  # seconds between two questions of a program that asks again and again
-IDLE = 0.02  # seconds for which a thread waits for more work
-TICK = 0.001  # seconds; a kernel that nobody waits for begins one to two of these later
-SWITCH = 0.0005  # seconds for a thread of Python while there is work; see `_Switching`
-PATIENCE = 0.1, 3.0  # seconds of the processor and by the clock; see `_Interruption`
-
-
-def wait_until(holds: Callable[[], bool]) -> None:
-    """Block until it does, with `guard` locked."""
-    progress.wait_for(holds)
-
 
 waited_for: dict[int, tuple[Work, float]] = {}
 """What a call of a thread of the program waits for, by the thread's number, and since when."""
-
-
-class _Here(threading.local):
-    """The work that this thread is in the middle of; and where faults of what it does go.
-
-    in_wait: it does what it waits for. left: what ended that wait.
-    """
-
-    work: Work | None = None
-    owner: Faults | None = None
-    in_wait = False
-    left: Left | None = None
-
-
-_here = _Here()
-
-
-def _observed(trace: Any, profile: Any, action: Callable[[], Any]) -> None:
-    """Do it in a new thread, which these functions are told of."""
-    if trace is not None:
-        sys.settrace(trace)
-    if profile is not None:
-        sys.setprofile(profile)
-    action()
-
-
-_idle = IdleThreads(IDLE)
-forks.in_child(_idle.forget)
-
-
-def beside(action: Callable[[], Any]) -> bool:
-    """Have a thread do it. False where no more can be started: at the end of Python 3.12.0 and 3.12.1.
-
-    A finalizer may come here while its thread is in the middle of `threading`, whose locks are not for two.
-    What threading.settrace and setprofile were given holds for it, too: debuggers and coverage.py see it.
-    """
-    trace, profile = threading.gettrace(), threading.getprofile()
-    try:
-        if not getattr(_thread, "daemon_threads_allowed", lambda: True)():
-            return False
-        if trace is not None or profile is not None:
-            _thread.start_new_thread(partial(_observed, trace, profile, action), ())
-            return True
-        _idle.start(action)
-    except RuntimeError:
-        return False
-    return True
-
-
-def may_wait() -> None:
-    """Raise Refused in the middle of work: what a host function waits for may be what waits for it."""
-    if _here.work is not None:
-        raise Refused(
-            "CUDA_ERROR_NOT_PERMITTED",
-            "a host function must not call CUDA: the work that it waits for may wait for it",
-        )
-
-
-class Ended(Exception):
-    """Work ends before its time: its context is lost."""
-
-
-def go_on(what: str = "", waits: bool = False) -> None:
-    """Raise Ended if the work that this thread does is of a context that is lost; Refused if Ctrl-C is to end
-    `what` it does. waits: see `is_interrupted`.
-    """
-    owner = _here.owner
-    if owner is not None and owner.is_lost:
-        raise Ended
-    if what and owner is not None and is_interrupted(waits):
-        raise Refused("CUDA_ERROR_LAUNCH_TIMEOUT", f"{what} was interrupted from the keyboard")
-
-
-def is_interrupted(waits: bool = False) -> bool:
-    """Whether Ctrl-C is to end what this thread does, now. waits: it does nothing that comes to an end."""
-    owner = _here.owner
-    if owner is None:
-        return False
-    if _here.in_wait:
-        try:
-            leave(owner.interrupt)
-        except Left as left:
-            _here.left = left
-    interruption = owner.interruption
-    return interruption is not None and (waits or interruption.is_impatient)
-
-
-def work_here() -> Work | None:
-    """The work that this thread is in the middle of."""
-    return _here.work
-
-
-def turn_here() -> order.Turn | None:
-    """The turn of that work, if orders are looked at."""
-    return None if _here.work is None else _here.work.turn
-
-
-def learn_here() -> None:
-    """That work has waited for what only runs say, such as a value in memory."""
-    turn = turn_here()
-    if turn is not None:
-        turn.learn()
-
-
-def faults_here() -> Faults:
-    """Where faults of the work that this thread does go."""
-    return _here.owner or Faults()
-
-
-@contextlib.contextmanager
-def in_program() -> Iterator[None]:
-    """While work calls a function of the program: no fault waits for that. Raises Ended after one."""
-    owner = _here.owner
-    if owner is None:
-        yield
-        return
-    turn = turn_here()
-    if turn is not None:
-        turn.tell_program()
-    owner.leave()
-    try:
-        yield
-    finally:
-        owner.enter()
-        if turn is not None:
-            turn.learn_from_program()
-    go_on()
 
 
 class Work:
@@ -260,7 +106,7 @@ class Work:
             try:
                 if (queue := self._queue()) is not None:
                     queue.run_before(self)
-                _starter.start_all()
+                starter.start_all()
                 while not self._is_over_within(SLICE) and time.monotonic() - waited_for[me][1] < seconds:
                     leave(self._interrupt)
             finally:
@@ -337,186 +183,18 @@ class Work:
                 self.asked_since = now
             self.asked = now
             if not self.done:
-                _starter.start_all()
+                starter.start_all()
                 progress.wait(PAUSE)
 
     def follow(self) -> None:
         """Block until it is done, for work that comes behind it. Raises Ended."""
         owner = faults_here()
         with guard:
-            _starter.start_all()
+            starter.start_all()
             wait_until(lambda: self.done or owner.is_lost or owner.interruption is not None)
         if (turn := turn_here()) is not None and self.turn is not None:
             turn.learn(self.turn)
         go_on("a wait for an event", waits=True)
-
-
-class _Switching:
-    """How often threads of Python take turns: often while work is not done, so that it begins soon, and so
-    that the program's own threads do not wait long for the GIL meanwhile. With `guard` locked.
-    """
-
-    def __init__(self) -> None:
-        self._count = 0  # of works that are not done
-        self._interval = 0.0  # before the first of them; 0 if it was short enough
-
-    def forked(self) -> None:
-        """In a child, which does none of the work."""
-        self._count = min(self._count, 1)
-        if self._count:
-            self.end()
-
-    def begin(self) -> None:
-        self._count += 1
-        if self._count == 1:
-            interval = sys.getswitchinterval()
-            self._interval = interval if interval > SWITCH else 0.0
-            if self._interval:
-                sys.setswitchinterval(SWITCH)
-
-    def end(self) -> None:
-        self._count = max(self._count - 1, 0)
-        if not self._count and self._interval and abs(sys.getswitchinterval() - SWITCH) < 1e-6:
-            sys.setswitchinterval(self._interval)
-
-
-_switching = _Switching()
-forks.in_child(_switching.forked)
-
-
-class _Starter:
-    """Starts the threads of queues that have waited for a while. With `guard` locked."""
-
-    def __init__(self) -> None:
-        self._new: list[Queue] = []  # since the last tick
-        self._old: list[Queue] = []  # since the one before
-        self._ticks = False
-
-    def forked(self) -> None:
-        """In a child, which has none of the threads."""
-        self._new, self._old, self._ticks = [], [], False
-
-    def will_start(self, queue: Queue) -> bool:
-        """Whether it starts the thread of a queue after one to two ticks, if that is needed then."""
-        if not self._ticks:
-            self._ticks = beside(self._tick)
-        if self._ticks:
-            self._new.append(queue)
-        return self._ticks
-
-    def start_all(self) -> None:
-        """Start them now."""
-        with guard:
-            queues, self._old, self._new = [*self._old, *self._new], [], []
-            for queue in queues:
-                queue.start()
-
-    def _tick(self) -> None:
-        """Until nothing came for a while."""
-        since = 0.0
-        while since < IDLE:
-            time.sleep(TICK)
-            since += TICK
-            with gc_pause, guard:
-                if self._old or self._new:
-                    since = 0.0
-                queues, self._old, self._new = self._old, self._new, []
-                for queue in queues:
-                    queue.start()
-                self._ticks = since < IDLE
-
-
-_starter = _Starter()
-forks.in_child(_starter.forked)
-
-
-class _Interruption:
-    """Ctrl-C, which ends work. What will be done in a moment comes to its end before, and no context is lost
-    for it: that moment is of processor time, since the machine may be busy.
-    """
-
-    def __init__(self) -> None:
-        self._processor, self._clock = time.process_time(), time.monotonic()
-
-    @property
-    def is_impatient(self) -> bool:
-        processor, clock = PATIENCE
-        return time.process_time() - self._processor > processor or time.monotonic() - self._clock > clock
-
-
-class Faults:
-    """What keeps a fault for good, as a context does, and what ends with it."""
-
-    error: Refused | None = None
-    prints = True  # whether reports that the program does not read go to stderr
-
-    def __init__(self) -> None:
-        self.busy: set[Queue] = set()  # the queues that have work, also of streams that were destroyed
-        self.is_lost = False  # there is a fault, which shows once what runs has ended
-        self.interruption: _Interruption | None = None  # Ctrl-C, which is to end what runs
-        self.running = 0  # of its works, without those in a function of the program
-
-    def fail(self, status: str, report: str) -> None:
-        """End what runs. From then on every call fails with `status`, for the reason in the report."""
-        with guard:
-            if self.is_lost:
-                return
-            # who sees the error, and ends for it, finds the report in its place
-            for one in report.split(fault.BETWEEN):
-                found.note(one, status)
-            log.report(report, Faults.prints)
-            self.lose(Refused(status, report))
-
-    def lose(self, error: Refused) -> None:
-        """End what runs. From then on every call fails with this error."""
-        with guard:
-            self.is_lost = True
-            progress.notify_all()
-            wait_until(lambda: not self.running)
-            self.error = error
-            progress.notify_all()
-
-    def end(self, error: Refused) -> None:
-        """End what runs, as `lose` does, if it has no fault yet."""
-        with guard:
-            if not self.is_lost:
-                self.lose(error)
-        self.await_error()
-
-    def await_error(self) -> None:
-        """Block until the fault shows, if there is one; not in work that has to end first."""
-        if self.is_lost and _here.owner is not self:
-            with guard:
-                wait_until(lambda: self.error is not None or not self.is_lost)
-
-    def waits_for(self) -> set[Faults]:
-        """The owners of work that is to be done before some of this; with `guard` locked."""
-        return {after.owner for queue in self.busy for after in queue.waits_for()}
-
-    def show(self) -> None:
-        """Print the fault, if there is one."""
-        if self.error is not None:
-            log.show(self.error.reason)
-
-    def revive(self) -> None:
-        """A fault that a test wanted is over."""
-        self.error, self.is_lost = None, False
-
-    def interrupt(self) -> None:
-        """End what runs, as Ctrl-C does."""
-        self.interruption = _Interruption()
-
-    def enter(self) -> None:
-        """One of its works goes on, after a function of the program."""
-        with guard:
-            self.running += 1
-
-    def leave(self) -> None:
-        """One runs no more, or is in a function of the program."""
-        with guard:
-            self.running -= 1
-            if self.is_lost:
-                progress.notify_all()
 
 
 class Queue:
@@ -602,13 +280,13 @@ class Queue:
                 self._last = work
                 self._owner.busy.add(self)
                 starts = not at_once and not self._has_thread
-                waits = starts and work.in_wait and not work.after and _starter.will_start(self)
+                waits = starts and work.in_wait and not work.after and starter.will_start(self)
                 if at_once:
                     self._begin(work)
                 else:
                     self._pending.append(work)
                     work.is_queued = True
-                    _switching.begin()
+                    switching.begin()
                 if starts and not waits:
                     self.start()
             if at_once:
@@ -650,12 +328,12 @@ class Queue:
                     self.start()
                     return
                 self._next()
-            _here.in_wait = True
+            here.in_wait = True
             try:
                 self._run(work)
             finally:
-                _here.in_wait = False
-                left, _here.left = _here.left, None
+                here.in_wait = False
+                left, here.left = here.left, None
             if left is not None:
                 self._owner.interruption = None
                 self._owner.show()
@@ -678,7 +356,7 @@ class Queue:
         work = self._running = self._pending.popleft()
         owner = self._owner
         if work.after:
-            _starter.start_all()
+            starter.start_all()
         wait_until(lambda: all(other.done for other in work.after) or owner.is_lost)
         self._begin(work)
         return work
@@ -692,8 +370,8 @@ class Queue:
 
     def _run(self, work: Work) -> None:
         owner, fault = self._owner, None
-        before = _here.work, _here.owner
-        _here.work, _here.owner = work, owner if work.counts else None
+        before = here.work, here.owner
+        here.work, here.owner = work, owner if work.counts else None
         if work.turn is not None:
             work.turn.begin()
         try:
@@ -709,7 +387,7 @@ class Queue:
         except BaseException as error:
             fault = Refused("CUDA_ERROR_UNKNOWN", say_mistake("work in a stream", error))
         finally:
-            _here.work, _here.owner = before
+            here.work, here.owner = before
             if work.turn is not None:
                 work.turn.end()
             if fault is not None or owner.is_lost:
@@ -719,7 +397,7 @@ class Queue:
                     owner.running -= 1
                 work.done = True
                 if work.is_queued:
-                    _switching.end()
+                    switching.end()
                 work.action = None
                 work.after = ()
                 self._running = None
