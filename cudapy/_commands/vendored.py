@@ -3,8 +3,6 @@
 Read when something is missing: a copy has a record of the modules that were selected for it.
 """
 
-from __future__ import annotations
-
 
 def left_out(module: str) -> str:
     """What to do about a module that this copy was made without; "" if it is here, or this is not a copy."""

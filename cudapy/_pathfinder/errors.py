@@ -1,7 +1,5 @@
 """What is raised where something of NVIDIA's is missing."""
 
-from __future__ import annotations
-
 
 class LibraryNotFound(RuntimeError):
     """No place has a working library `name`; `tried` says of each why, as 'place: why'."""

@@ -1,7 +1,5 @@
 """What is there: the files of a library, place by place."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 

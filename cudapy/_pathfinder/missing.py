@@ -1,7 +1,5 @@
 """What to do about a header that the compiler did not find."""
 
-from __future__ import annotations
-
 import os
 import re
 

@@ -4,8 +4,6 @@
 are when the program changes the directory, and no longer look like what they were.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Mapping

@@ -3,8 +3,6 @@
 core says it here, and the simulator reads it, which looks for ranks that wait for each other.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 polled: dict[int, tuple[Any, float]] = {}

@@ -4,8 +4,6 @@ Every context is lost, so its work ends. Then each module forgets what it knows 
 `fresh_devices`.
 """
 
-from __future__ import annotations
-
 import threading
 
 from .._process.resets import resets

@@ -1,7 +1,5 @@
 """What the functions of CUDA say of status codes."""
 
-from __future__ import annotations
-
 import functools
 from typing import Any
 

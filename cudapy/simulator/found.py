@@ -1,7 +1,5 @@
 """What was found in the kernels of this process, as data."""
 
-from __future__ import annotations
-
 import math
 import threading
 from collections.abc import Hashable

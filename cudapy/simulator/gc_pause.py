@@ -6,8 +6,6 @@ A thread that works for the program, such as that of a stream, is at work as lon
 What calls from C does the same in machine code, around all that is Python: see `shared.machine_code`.
 """
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import threading

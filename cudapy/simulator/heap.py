@@ -5,8 +5,6 @@ memory of that size back to the system, which hands it out again page by page, z
 kernel that streams through memory.
 """
 
-from __future__ import annotations
-
 import ctypes
 import sys
 

@@ -1,7 +1,5 @@
 """What stays until the process ends, which is after Python's end, for C that has its address."""
 
-from __future__ import annotations
-
 import ctypes
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What there is of each kind."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from .devices.context import Context

@@ -4,8 +4,6 @@ installed.
 It comes before any conftest.py, and in the processes of pytest-xdist, too.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """What the simulator tells people, in the middle of a program that may have closed its standard error."""
 
-from __future__ import annotations
-
 import sys
 
 _shown: set[tuple[object, ...]] = set()

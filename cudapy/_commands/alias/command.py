@@ -1,7 +1,5 @@
 """`python -m cudapy.alias`."""
 
-from __future__ import annotations
-
 from ..launcher import program
 from .install import install
 

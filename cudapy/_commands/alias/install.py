@@ -1,7 +1,5 @@
 """The installation of the import hook."""
 
-from __future__ import annotations
-
 import sys
 
 from .finder import PACKAGES, Finder

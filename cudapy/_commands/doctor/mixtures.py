@@ -1,7 +1,5 @@
 """What does not go together: majors, releases, headers, toolkits, and the variables that choose them."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """One thing that is wrong, and the commands that fix such things."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from ..._pathfinder.libraries import DRIVER, LIBRARIES

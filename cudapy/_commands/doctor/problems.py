@@ -1,7 +1,5 @@
 """What is wrong with a machine, in plain words, and the command that fixes it: from its facts alone."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ..._pathfinder.headers import version

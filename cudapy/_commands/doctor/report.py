@@ -1,7 +1,5 @@
 """The report, for people and for bug reports."""
 
-from __future__ import annotations
-
 import json
 import textwrap
 from collections.abc import Iterator

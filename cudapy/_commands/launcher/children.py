@@ -1,7 +1,5 @@
 """What Python processes are told that this one starts."""
 
-from __future__ import annotations
-
 import os
 
 

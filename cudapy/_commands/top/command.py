@@ -1,7 +1,5 @@
 """The command line of `python -m cudapy top`."""
 
-from __future__ import annotations
-
 import argparse
 import math
 import os

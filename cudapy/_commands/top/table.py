@@ -1,7 +1,5 @@
 """The readings as lines of text, for a width."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterator
 

@@ -5,8 +5,6 @@ PTX; the engine has others (see `engine/run/device_runtime.py`).
 Source: cuda_device_runtime_api.h, "cudaCGGetIntrinsicHandle", "cudaCGSynchronize"; the PTX ISA, "%envreg".
 """
 
-from __future__ import annotations
-
 import re
 
 from ..engine import DEVICE_RUNTIME

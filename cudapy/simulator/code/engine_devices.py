@@ -1,7 +1,5 @@
 """The devices of the engine, on which kernels run: one for each device of the driver."""
 
-from __future__ import annotations
-
 import threading
 
 from ..._types.driver.enums import CUdevice_attribute

@@ -1,7 +1,5 @@
 """The code in a fat binary, unpacked."""
 
-from __future__ import annotations
-
 from ..._ffi.fatbin import LZ4, OLD, ZSTD, Entry
 from ..refused import Refused
 

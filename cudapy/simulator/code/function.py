@@ -1,7 +1,5 @@
 """Kernels: their parameters and attributes."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

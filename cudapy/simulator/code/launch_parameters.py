@@ -1,7 +1,5 @@
 """The parameters of a launch as one block of bytes."""
 
-from __future__ import annotations
-
 import ctypes
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The linker in the driver."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 from typing import Any

@@ -4,8 +4,6 @@ Source: PTX ISA, "Release Notes" (the ISA version of each CUDA release), ".targe
 Guide, "Feature Availability" (architecture- and family-specific features).
 """
 
-from __future__ import annotations
-
 import re
 
 from ..._ffi import elf

@@ -1,7 +1,5 @@
 """A compiler's library some of whose functions are replaced."""
 
-from __future__ import annotations
-
 import ctypes
 import re
 from typing import Any

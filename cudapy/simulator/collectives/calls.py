@@ -3,8 +3,6 @@
 Functions that are neither here nor in the files beside this one fail, and are named.
 """
 
-from __future__ import annotations
-
 from ..._types.nccl import NCCL_VERSION_CODE, ncclResult_t
 from ..error_texts import UNRECOGNIZED, texts_of
 from ..immortal import text

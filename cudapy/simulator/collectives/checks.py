@@ -1,7 +1,5 @@
 """What the functions of NCCL are given: handles and memory, checked."""
 
-from __future__ import annotations
-
 from ..devices.context import Context, find_or_none, top
 from ..devices.primary import retained
 from ..handles import find

@@ -1,7 +1,5 @@
 """NCCL's collectives, and what a rank sends and receives. Configurations say how, not what: none is read."""
 
-from __future__ import annotations
-
 from ..library import provides
 from . import group, numbers
 from .checks import check_memory, invalid, stream_of, usable

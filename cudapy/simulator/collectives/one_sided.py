@@ -4,8 +4,6 @@ A put leaves a copy of its data for its target, and does not wait. The target ta
 order of each rank's calls, when its own calls run: a rank knows what it has when it has waited for a signal.
 """
 
-from __future__ import annotations
-
 from ..addresses import Pointer, pointed, require
 from ..library import provides
 from . import group, numbers

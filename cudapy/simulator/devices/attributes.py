@@ -4,8 +4,6 @@ The limits are those of the compute capability (CUDA C++ Programming Guide, "Com
 features are what the simulator has, and what only hardware has (caches, buses) is 0.
 """
 
-from __future__ import annotations
-
 import sys
 
 from ..._types.driver.enums import CUdevice_attribute as Attribute

@@ -3,8 +3,6 @@
 The memory of a simulated device is memory of the process: what saves the process saves that, too.
 """
 
-from __future__ import annotations
-
 import os
 from contextlib import suppress
 from typing import Any

@@ -1,7 +1,5 @@
 """Status codes by name, the driver's log, its entry points by name."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 

@@ -1,7 +1,5 @@
 """Tables of the driver that are not documented: who asks for them is told why there are none."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import sys

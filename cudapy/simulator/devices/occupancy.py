@@ -1,7 +1,5 @@
 """How many blocks fit a multiprocessor, by the rules of the CUDA Occupancy Calculator."""
 
-from __future__ import annotations
-
 import ctypes
 
 from ..._ffi.sizes import round_up

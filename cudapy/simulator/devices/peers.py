@@ -1,7 +1,5 @@
 """Devices that reach the memory of one another."""
 
-from __future__ import annotations
-
 from ..._types.driver.enums import CUdevice_P2PAttribute as PeerAttribute
 from ..library import provides
 from ..memory.allocations import table

@@ -1,7 +1,5 @@
 """The primary context of each device."""
 
-from __future__ import annotations
-
 import threading
 
 from ..fresh_devices import forgotten

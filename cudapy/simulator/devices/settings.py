@@ -1,7 +1,5 @@
 """What a context may be told: limits, flags, preferences."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ..._types.driver.enums import CUfunc_cache, CUlimit

@@ -1,7 +1,5 @@
 """The nodes of graphs by their kinds: added, asked for their parameters, given new ones."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The numbers by which tools know graphs and their nodes: since CUDA 13.1."""
 
-from __future__ import annotations
-
 from ..handles import FIRST
 from ..library import provides
 from .graph import graph, node

@@ -1,7 +1,5 @@
 """Things of the program that graphs keep alive."""
 
-from __future__ import annotations
-
 import threading
 
 from ..addresses import require_code

@@ -3,8 +3,6 @@
 Everything else is NVML_ERROR_NOT_SUPPORTED. A device is there for NVML without cuInit, as on a GPU.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import threading

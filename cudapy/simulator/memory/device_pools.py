@@ -1,7 +1,5 @@
 """The pools that devices have by themselves and use."""
 
-from __future__ import annotations
-
 import threading
 
 from ..addresses import Pointer

@@ -1,7 +1,5 @@
 """Fills: memory set to one value."""
 
-from __future__ import annotations
-
 import ctypes
 
 from ..._types.driver.enums import CUgraphNodeType as Type

@@ -1,7 +1,5 @@
 """Memory of the host to which the device has a way: page-locked and registered."""
 
-from __future__ import annotations
-
 from ..addresses import require
 from ..devices.context import owner
 from ..library import provides

@@ -1,7 +1,5 @@
 """Device memory that another process opens by a handle."""
 
-from __future__ import annotations
-
 import os
 import threading
 from typing import Any

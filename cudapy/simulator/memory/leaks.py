@@ -1,7 +1,5 @@
 """Memory that a program has allocated and not freed."""
 
-from __future__ import annotations
-
 from .. import record
 from .allocations import blocks
 from .pool_memory import graph_memory

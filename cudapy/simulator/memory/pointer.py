@@ -1,7 +1,5 @@
 """What the driver knows of an address."""
 
-from __future__ import annotations
-
 import ctypes
 from typing import Any
 

@@ -4,8 +4,6 @@ What only the device used goes, and so do the files that were shared with other 
 they have open. Page-locked and managed memory stays as it is, since arrays of the program may show it.
 """
 
-from __future__ import annotations
-
 from ..fresh_devices import BEFORE, forgotten
 from ..handles import every
 from ..streams.threads import guard

@@ -1,7 +1,5 @@
 """Pools that another process opens by a file descriptor, and their memory by what is told of each pointer."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import re

@@ -1,7 +1,5 @@
 """The Runtime API's fills."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ..library import provides

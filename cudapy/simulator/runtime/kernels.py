@@ -1,7 +1,5 @@
 """The Runtime API's launches, attributes of kernels, and nodes of graphs with parameters of their own."""
 
-from __future__ import annotations
-
 import ctypes
 from typing import Any
 

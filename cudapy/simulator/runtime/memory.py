@@ -1,7 +1,5 @@
 """The Runtime API's memory: copies that say their direction, fills, pitched memory, pointers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ..._types.driver.enums import CUmemorytype

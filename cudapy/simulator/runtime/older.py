@@ -1,7 +1,5 @@
 """What the libcudart of CUDA 12 has otherwise than that of CUDA 13: layouts of structs, and functions."""
 
-from __future__ import annotations
-
 import ctypes
 from typing import Any
 

@@ -3,8 +3,6 @@
 Source: Procedure Call Standard for the Arm 64-bit Architecture, chapter 6.
 """
 
-from __future__ import annotations
-
 from ..engine.assembler.aarch64 import FRAME, LINK, SP, ZERO, Assembler, X
 from ..engine.assembler.code import Symbol
 from .machine_code import (

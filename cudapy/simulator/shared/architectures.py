@@ -1,7 +1,5 @@
 """The architectures for which there is code of the shared libraries."""
 
-from __future__ import annotations
-
 import platform
 import struct
 

@@ -6,8 +6,6 @@ the device is the first. Everything else fails, as with a driver that shuts down
 reports an error reads the text without asking whether there is one.
 """
 
-from __future__ import annotations
-
 import re
 
 from .machine_code import NULL, RETURNS_TEXT, STORES_TEXT, ZERO, ZEROS

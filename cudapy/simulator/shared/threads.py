@@ -6,8 +6,6 @@ and a destructor of the thread's own data, which runs when it ends, releases it.
 becomes such a one at its end, when destructors of C++ call.
 """
 
-from __future__ import annotations
-
 import ctypes
 import sys
 

@@ -1,7 +1,5 @@
 """A libcuda.so.1 for Triton's driver, which looks for it among the system's files, and links C with it."""
 
-from __future__ import annotations
-
 import atexit
 import os
 import shutil

@@ -4,8 +4,6 @@ They are the same libraries, but for what resolves their functions: it starts a 
 process, if there is none, and has it install the simulator.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import sysconfig

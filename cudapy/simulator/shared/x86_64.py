@@ -3,8 +3,6 @@
 Sources: System V ABI for AMD64, chapter 3.2.
 """
 
-from __future__ import annotations
-
 from ..engine.assembler.code import Symbol
 from ..engine.assembler.x86_64 import (
     R8,

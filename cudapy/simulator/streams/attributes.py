@@ -1,7 +1,5 @@
 """The attributes of streams."""
 
-from __future__ import annotations
-
 from ..._types.driver.enums import CUlaunchAttributeID as Attribute
 from ..._types.driver.structs import CUstreamAttrValue
 from ..addresses import Pointer

@@ -1,7 +1,5 @@
 """What the driver has of events: made, recorded, waited for and timed."""
 
-from __future__ import annotations
-
 from ..._types.driver.enums import CUevent_flags
 from ..devices.context import given
 from ..handles import find

@@ -1,7 +1,5 @@
 """Words of memory that streams wait for and write."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ..._types.driver.enums import CUstreamBatchMemOpType as MemOp

@@ -1,7 +1,5 @@
 """The formats of elements: of arrays, and of memory that textures sample."""
 
-from __future__ import annotations
-
 from ..._types.driver.enums import CUarray_format as Format
 from ..refused import invalid, unsupported
 
