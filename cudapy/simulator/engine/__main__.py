@@ -1,7 +1,5 @@
 """`python -m cudapy.simulator.engine FILE.ptx`: what the engine makes of PTX."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

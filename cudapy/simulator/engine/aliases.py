@@ -4,8 +4,6 @@ Where lanes run an instruction together, an operand is an array with one item fo
 scalar that all share. The type checker takes both for an array.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, TypeAlias
 

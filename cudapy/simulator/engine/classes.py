@@ -1,7 +1,5 @@
 """The classes of what is found in kernels, by the names that switch them on and off."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 FAULT = "fault"

@@ -1,7 +1,5 @@
 """Python functions from text that the engine wrote."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

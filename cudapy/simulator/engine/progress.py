@@ -1,7 +1,5 @@
 """A line on the terminal for launches that take long."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import time

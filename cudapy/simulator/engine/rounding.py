@@ -1,7 +1,5 @@
 """Sizes and offsets that are multiples of a unit."""
 
-from __future__ import annotations
-
 
 def round_up(value: int, unit: int) -> int:
     """The least multiple of `unit` that is not less than `value`."""

@@ -4,8 +4,6 @@ Source: Arm Architecture Reference Manual for A-profile architecture, chapter C6
 Descriptions", and C7 for pairs of vector registers.
 """
 
-from __future__ import annotations
-
 import struct
 
 from .code import Code, Register, Symbol

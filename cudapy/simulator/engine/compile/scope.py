@@ -1,7 +1,5 @@
 """The names that compiled blocks may use."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

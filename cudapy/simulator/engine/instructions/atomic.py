@@ -3,8 +3,6 @@
 Source: PTX ISA, "Parallel Synchronization and Communication Instructions: atom, red".
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from .accesses import SHARED, atomic_of

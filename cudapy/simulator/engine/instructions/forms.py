@@ -2,8 +2,6 @@
 methods that run them, made once.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 

@@ -3,8 +3,6 @@
 Source: PTX ISA, "Half Precision Floating Point Instructions".
 """
 
-from __future__ import annotations
-
 import re
 
 from .rule import Rule, rule

@@ -3,8 +3,6 @@
 Source: PTX ISA, "Integer Arithmetic Instructions", "Extended-Precision Integer Arithmetic Instructions".
 """
 
-from __future__ import annotations
-
 from .rule import Rule, rule
 
 

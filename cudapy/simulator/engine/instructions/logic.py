@@ -3,8 +3,6 @@
 Source: PTX ISA, "Logic and Shift Instructions", "Comparison and Selection Instructions".
 """
 
-from __future__ import annotations
-
 from .rule import Rule, rule
 
 _COMPARED = "b16|b32|b64|integers"

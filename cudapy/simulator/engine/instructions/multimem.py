@@ -4,8 +4,6 @@ Source: PTX ISA, "multimem.ld_reduce, multimem.st, multimem.red". Of the types a
 takes.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from .accesses import load_of, store_of

@@ -3,8 +3,6 @@
 Source: PTX ISA, "Parallel Synchronization and Communication Instructions".
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from .rule import Rule, rule

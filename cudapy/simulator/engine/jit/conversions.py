@@ -3,8 +3,6 @@
 Source: PTX ISA, "Data Movement and Conversion Instructions: cvt".
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

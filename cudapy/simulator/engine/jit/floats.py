@@ -3,8 +3,6 @@
 Source: PTX ISA, "Floating Point Instructions".
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -3,8 +3,6 @@
 Source: PTX ISA, "Integer Arithmetic Instructions", "Logic and Shift Instructions".
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

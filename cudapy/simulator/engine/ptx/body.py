@@ -1,7 +1,5 @@
 """Bodies of functions: instructions, labels, and the names of each scope."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

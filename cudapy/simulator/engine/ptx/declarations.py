@@ -1,7 +1,5 @@
 """Declarations: variables, and the heads of functions."""
 
-from __future__ import annotations
-
 import re
 
 from .operands import count, integer, literal, split

@@ -3,8 +3,6 @@
 Source: PTX ISA, "Syntax", "State Spaces", "Directives".
 """
 
-from __future__ import annotations
-
 import re
 
 from .body import BodyReader

@@ -3,8 +3,6 @@
 Source: PTX ISA, "Special Registers".
 """
 
-from __future__ import annotations
-
 _AXES = "xyz"
 SPECIALS = frozenset(
     [
