@@ -31,9 +31,10 @@ def host_bytes(host: Any, what: str, takes: str = "a Buffer or a host array") ->
         import numpy
 
         if not isinstance(host, (numpy.ndarray, numpy.generic)):
-            if isinstance(error, TypeError):
-                raise TypeError(f"{what} must be {takes}, not {type_name(host)}") from None
-            raise
+            if isinstance(error, ValueError):
+                raise
+            why = error if isinstance(error, BufferError) else None
+            raise TypeError(f"{what} must be {takes}, not {type_name(host)}") from why
         view = memoryview(cast("Any", host.view(f"V{host.itemsize}")))
     if getattr(getattr(view.obj, "dtype", None), "hasobject", False):
         raise TypeError(f"{what} has Python objects for elements, which no device can use")
