@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cudapy.simulator.engine import Fault, coverage, launch
+from cudapy.simulator.engine import Fault, coverage, launch, settings
 from cudapy.simulator.engine.compile import inline
 from cudapy.simulator.engine.compile.inline import inlined
 from cudapy.simulator.engine.memory import Memory
 from cudapy.simulator.engine.module import Module
 from cudapy.simulator.engine.ptx.parser import parse
 from cudapy.simulator.engine.settings import Settings
+
+from .machine import Machine
 
 PTX = """
 .version 8.0
@@ -238,6 +240,37 @@ def test_results_are_the_same(machine_code: str, monkeypatch: pytest.MonkeyPatch
 
     copied, called = with_and_without(monkeypatch, run)
     assert copied == called == [expected(thread, 20) for thread in range(256)]
+
+
+BY_NAME = "call.uni (q), f, (p0);"
+BY_ADDRESS = """mov.u64 %d3, f; of: .callprototype (.param .b64 _) _ (.param .b32 _);
+    call (q), %d3, (p0), of;"""
+
+
+@pytest.mark.parametrize("machine_code", ["never", "always"])
+@pytest.mark.parametrize("call", [BY_NAME, BY_ADDRESS], ids=["by name", "by address"])
+@pytest.mark.parametrize("kind", ["u8", "s8", "u16", "s16", "u32"])
+def test_a_parameter_is_read_in_another_size_than_it_was_written(
+    kind: str, call: str, machine_code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Compilers read the low bytes of an int where a function uses no more of it."""
+    text = f""".version 8.0
+        .target sm_80
+        .address_size 64
+        .func (.param .b64 r) f(.param .b32 a)
+        {{ .reg .b32 %r<2>; .reg .b64 %d<2>; ld.param.{kind} %r1, [a]; cvt.u64.u32 %d1, %r1;
+           st.param.b64 [r], %d1; ret; }}
+        .visible .entry k(.param .u64 p) {{ .reg .b32 %r<3>; .reg .b64 %d<5>;
+        ld.param.u64 %d1, [p]; mov.u32 %r2, %tid.x; mul.lo.u32 %r1, %r2, 0x12345678;
+        {{ .param .b32 p0; .param .b64 q; st.param.b32 [p0], %r1; {call} ld.param.b64 %d2, [q]; }}
+        mul.wide.u32 %d4, %r2, 8; add.s64 %d1, %d1, %d4; st.global.u64 [%d1], %d2; ret; }}"""
+    monkeypatch.setattr(settings.current, "machine_code", machine_code)
+    machine = Machine()
+    out = machine.zeros(32, np.uint64)
+    machine.run(Module(text, machine.memory), "k", 1, 32, out)
+    written = np.arange(32, dtype=np.uint32) * np.uint32(0x12345678)
+    low = written.astype({"u8": "u1", "s8": "i1", "u16": "u2", "s16": "i2", "u32": "u4"}[kind])
+    assert np.array_equal(out.get(), low.astype(np.int64).astype(np.uint32))
 
 
 def test_a_loop_with_calls_is_one_region(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,20 +29,20 @@ def find_param_slots(function: FunctionText) -> dict[str, ParamSlots]:
     names.update({variable.name: variable.size for variable in function.prototype.results})
     if not function.is_entry:
         names.update({variable.name: variable.size for variable in function.prototype.parameters})
-    accesses: dict[str, ParamSlots] = {name: {} for name in names}
-    mixed: set[str] = set()
+    accesses: dict[str, set[tuple[int, int]]] = {name: set() for name in names}
     for instruction in function.instructions:
         for name, offset, size in _accesses(instruction):
-            if name in accesses and accesses[name].setdefault(offset, size) != size:
-                mixed.add(name)
-    for name, param_slots in accesses.items():
-        ordered = sorted(param_slots.items())
-        overlap = any(offset + size > after for (offset, size), (after, _) in itertools.pairwise(ordered))
-        if overlap or name in mixed:
-            step = math.gcd(8, *param_slots, *param_slots.values())
-            whole = range(0, max(offset + size for offset, size in ordered), step)
-            accesses[name] = dict.fromkeys(whole, step)
-    return accesses
+            if name in accesses:
+                accesses[name].add((offset, size))
+    return {name: _parts(sorted(found)) for name, found in accesses.items()}
+
+
+def _parts(accesses: list[tuple[int, int]]) -> ParamSlots:
+    """The parts of a variable with accesses at these offsets, of these sizes: equal ones if some overlap."""
+    if any(offset + size > after for (offset, size), (after, _) in itertools.pairwise(accesses)):
+        step = math.gcd(8, *itertools.chain(*accesses))
+        return dict.fromkeys(range(0, max(map(sum, accesses)), step), step)
+    return dict(accesses)
 
 
 def _accesses(instruction: Instruction) -> Iterator[tuple[str, int, int]]:
