@@ -146,7 +146,9 @@ def test_lines_stand_between_the_operands_of_a_call() -> None:
 
 
 @pytest.mark.parametrize("check_races", [False, True])
-def test_a_mask_is_the_bits_that_an_instruction_of_floats_wrote(check_races: bool) -> None:
+def test_a_mask_is_the_bits_that_an_instruction_of_floats_wrote(
+    check_races: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """-x of the bits 0x8000ff00 is 0x0000ff00: of these threads 8 is the first."""
     body = """.reg .b64 %d; .reg .b32 %m, %f, %t, %v; .reg .pred %p; ld.param.u64 %d, [p];
         mov.u32 %t, %tid.x; sub.u32 %m, %t, 8; setp.gt.u32 %p, %m, 7; @%p bra L;
@@ -154,7 +156,7 @@ def test_a_mask_is_the_bits_that_an_instruction_of_floats_wrote(check_races: boo
         elect.sync %v|%p, %f; st.global.b32 [%d], %v; L:"""
     machine = Machine()
     written = machine.zeros(64, np.uint32)
-    settings.current.check_races, settings.current.machine_code = check_races, "never"
+    monkeypatch.setattr(settings, "current", settings.Settings(check_races=check_races, machine_code="never"))
     machine.run(Module(kernel(body), machine.memory), "k", 1, 32, written)
     assert written.get()[0] == 8
 
