@@ -45,14 +45,20 @@ class Layout:
         )
         self.offsets = list(offsets)
         self.base = 8 * (len(codes) + len(codes) % 2)  # values may have to lie at multiples of 16
+        self._block = ctypes.c_char * (self.base + self.struct.size + 16)
+        self._point = struct.Struct(f"{len(codes)}Q").pack_into
+
+    def block(self) -> Any:
+        """A table of pointers to the values, and the room for these, at `base`."""
+        block = self._block()
+        first = ctypes.addressof(block) + self.base
+        self._point(block, 0, *[first + offset for offset in self.offsets])
+        return block
 
     def make(self) -> tuple[Any, Any]:
         """A block: the room for the values, and the table of pointers to them as C takes it."""
-        block = (ctypes.c_char * (self.base + self.struct.size + 16))()
-        first = ctypes.addressof(block) + self.base
-        struct.pack_into(f"{len(self.offsets)}Q", block, 0, *[first + offset for offset in self.offsets])
-        room = memoryview(block).cast("B")[self.base : self.base + self.struct.size]
-        return room, ctypes.byref(block)
+        block = self.block()
+        return memoryview(block).cast("B")[self.base : self.base + self.struct.size], ctypes.byref(block)
 
     def head_of(self, room: Any) -> Any:
         """The head in the room of a block, as C takes it."""

@@ -49,35 +49,32 @@ def pack_pointers(value: tuple[Any, Any], what: str) -> Any:
         if len(_fillers) >= MOST_PACKERS:
             _fillers.clear()
         fill, layout = _fillers[types] = _filler(types, what)
-    room, _ = layout.make()
-    block: Any = room.obj
+    block = layout.block()
     try:
-        fill(room, *values)
+        fill(block, *values)
     except (struct.error, TypeError, OverflowError, AttributeError):
-        fill(
-            room, *[_plain(v, t, f"{what}[{i}]") for i, (v, t) in enumerate(zip(values, types, strict=True))]
-        )
-    block.kept = []
-    for i, (v, cls) in enumerate(zip(values, types, strict=True)):
-        if cls is None:
-            slot = ctypes.addressof(block) + layout.base + SLOT * i
-            at, keep = _as_it_is(_plain(v, None, f"{what}[{i}]"), slot)
-            struct.pack_into("=Q", block, 8 * i, at)
-            block.kept.append(keep)
+        plain = [_plain(v, t, f"{what}[{i}]") for i, (v, t) in enumerate(zip(values, types, strict=True))]
+        fill(block, *plain)
     return block
 
 
 def _filler(types: tuple[Any, ...], what: str) -> tuple[Any, Layout]:
-    """What packs as many values as `types` into room for them, written for these, and where they lie."""
+    """What packs as many values as `types` into a block, written for these, and where they lie there."""
     names = [f"v{i}" for i in range(len(types))]
     stored = [
         _stored(cls, name, f"{what}[{i}]") for i, (cls, name) in enumerate(zip(types, names, strict=True))
     ]
     layout = Layout([code for code, _ in stored], [SLOT * i for i in range(len(types))])
-    scope = {"as_address": _address, "as_number": _as_number, "pack_into": layout.struct.pack_into}
-    values = ", ".join(text for _, text in stored)
-    text = f"def fill(room, {', '.join(names)}):\n    pack_into(room, 0, {values})"
-    return function_of_object("fill", text, "cudapy kernelParams", scope), layout
+    as_they_are = [i for i, cls in enumerate(types) if cls is None]
+    lines = [f"def fill(block, {', '.join(names)}):"]
+    if as_they_are:
+        lines.append(f"base = addressof(block) + {layout.base}")
+    lines += [f"p{i}, n{i}, k{i} = as_it_is(v{i}, base + {SLOT * i})" for i in as_they_are]
+    lines.append(f"pack_into(block, {layout.base}, {', '.join(text for _, text in stored)})")
+    lines += [f"put(block, {8 * i}, p{i})" for i in as_they_are]
+    scope = {"addressof": ctypes.addressof, "as_address": _address, "as_it_is": _as_it_is}
+    scope |= {"pack_into": layout.struct.pack_into, "put": struct.Struct("=Q").pack_into}
+    return function_of_object("fill", "\n    ".join(lines), "cudapy kernelParams", scope), layout
 
 
 def _stored(cls: Any, name: str, what: str) -> tuple[str, str]:
@@ -85,7 +82,7 @@ def _stored(cls: Any, name: str, what: str) -> tuple[str, str]:
     kind = "i" if cls is None else getattr(cls, "_type_", None)
     if not isinstance(kind, str) or kind not in _KINDS:
         raise TypeError(f"{what}: {cls!r} is not the ctypes type of a kernel argument")
-    text = name if cls is not None else f"as_number({name})"
+    text = name if cls is not None else name.replace("v", "n")
     if kind == "u":
         text = f"ord('' + {name})"  # a str, not bytes
     elif kind in "Pz":
@@ -112,7 +109,7 @@ class PackedLaunches(dict):  # type: ignore[type-arg]
 
     def _written(self, types: Any) -> Any:
         call, otherwise = self._call, self._otherwise
-        if not types or None in types:
+        if not types:
             return otherwise
         try:
             fill, layout = _filler(types, "")
@@ -125,12 +122,12 @@ class PackedLaunches(dict):  # type: ignore[type-arg]
             given: Any, extra: Any,
         ) -> Any:  # fmt: skip
             try:
-                room, table = slot = free.pop()
+                block, table = slot = free.pop()
             except IndexError:
-                room, _ = layout.make()
-                room, table = slot = room, ctypes.addressof(room.obj)
+                block = layout.block()
+                block, table = slot = block, ctypes.addressof(block)
             try:
-                fill(room, *given[0])
+                fill(block, *given[0])
             except PACK_ERRORS:
                 return otherwise(f, gx, gy, gz, bx, by, bz, shared, stream, given, extra)
             err = call(f, gx, gy, gz, bx, by, bz, shared, stream, table, extra)
@@ -140,20 +137,15 @@ class PackedLaunches(dict):  # type: ignore[type-arg]
         return run
 
 
-def _as_number(value: Any) -> int:
-    """What the slot of an argument of type None holds."""
-    return int(value) if isinstance(value, int) else 0
-
-
-def _as_it_is(value: Any, slot: int) -> tuple[int, Any]:
-    """Where an argument of type None lies, and what must stay alive."""
+def _as_it_is(value: Any, slot: int) -> tuple[int, int, Any]:
+    """Where an argument of type None lies, what its slot in the block holds, and what must stay alive."""
     if isinstance(value, int):  # an enum member
-        return slot, None
+        return slot, int(value), None
     get_ptr = getattr(value, "getPtr", None)
     if get_ptr is not None:
-        return get_ptr(), value
+        return get_ptr(), 0, value
     if isinstance(value, (*AGGREGATES, ctypes.Array, SimpleData)):
-        return ctypes.addressof(value), value
+        return ctypes.addressof(value), 0, value
     wrong = f"the type None takes an object with getPtr(), a ctypes.Structure or an enum, not {shown(value)}"
     if hasattr(type(value), "handle"):
         wrong += ": give its .handle, and ctypes.c_void_p for its type"
