@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from types import ModuleType
+from typing import Any
 
 import pytest
 
 from cudapy.simulator.engine import settings
+from cudapy.simulator.engine.run.spaces import Spaces
 
 from .machine import Machine
 from .machine_emulator import EMULATED, emulate
@@ -20,6 +22,20 @@ def machine(nvrtc: ModuleType) -> Iterator[Machine]:
     settings.current = settings.Settings(check_races=True, check_uninitialized=True)
     yield Machine()
     settings.current = before
+
+
+@pytest.fixture
+def left_to_python(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The spaces of the accesses that machine code left to Python."""
+    spaces: list[str] = []
+    at = Spaces.at
+
+    def counted(self: Spaces, space: str, *arguments: Any) -> Any:
+        spaces.append(space)
+        return at(self, space, *arguments)
+
+    monkeypatch.setattr(Spaces, "at", counted)
+    return spaces
 
 
 if EMULATED:

@@ -12,7 +12,6 @@ from cudapy.simulator.engine.fault import Fault
 from cudapy.simulator.engine.jit import processor
 from cudapy.simulator.engine.jit.back_end import MachineRuns
 from cudapy.simulator.engine.module import Module
-from cudapy.simulator.engine.run.spaces import Spaces
 
 from .columns import Column
 from .machine import Machine
@@ -220,20 +219,6 @@ setp.lt.u32 %p, %i, 2;
 ret;
 }}
 """
-
-
-@pytest.fixture
-def left_to_python(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The spaces of the accesses that machine code left to Python."""
-    spaces: list[str] = []
-    at = Spaces.at
-
-    def counted(self: Spaces, space: str, *arguments: Any) -> Any:
-        spaces.append(space)
-        return at(self, space, *arguments)
-
-    monkeypatch.setattr(Spaces, "at", counted)
-    return spaces
 
 
 @pytest.mark.parametrize("is_granted_late", [False, True])

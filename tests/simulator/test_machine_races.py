@@ -16,7 +16,6 @@ from cudapy.simulator.engine.jit import processor
 from cudapy.simulator.engine.jit.workers import Pace
 from cudapy.simulator.engine.module import Module
 from cudapy.simulator.engine.run.batch import Counters
-from cudapy.simulator.engine.run.spaces import Spaces
 from cudapy.simulator.engine.schedule import FIRST, Schedule
 
 from .machine import Machine
@@ -167,17 +166,7 @@ def test_workers_find_the_same(runner: Runner, monkeypatch: pytest.MonkeyPatch) 
             assert ran[0] == ran[1] == ran[2], seed
 
 
-def test_what_warps_order_is_not_left_to_the_detector(
-    runner: Runner, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    left: list[str] = []
-    at = Spaces.at
-
-    def watched(self: Spaces, space: str, *arguments: Any) -> Any:
-        left.append(space)
-        return at(self, space, *arguments)
-
-    monkeypatch.setattr(Spaces, "at", watched)
+def test_what_warps_order_is_not_left_to_the_detector(runner: Runner, left_to_python: list[str]) -> None:
     one = Writer(0)
     one.blocks, one.threads = 2, 64
     begin = "mov.b32 %left, 4; shl.b32 %s, %t, 2; xor.b32 %b, %s, 4; add.u32 %s, %s, %tiles;"
@@ -186,7 +175,7 @@ def test_what_warps_order_is_not_left_to_the_detector(
     one.text = kernel("\n".join([BEGIN, begin, read, "bar.warp.sync %mask;", AGAIN, END]), OWN)
     _, findings, counters = runner.run(one, machine_code="always")
     assert not findings and counters.numpy_runs == 1
-    assert left == ["global"]  # which makes a shadow
+    assert left_to_python == ["global"]  # which makes a shadow
 
 
 @pytest.mark.parametrize("mask", ["0xffff", "%mask"])
