@@ -78,7 +78,8 @@ REFUSED = {
     "a mask of b128": (kernel(".reg .b128 %q<2>; bar.warp.sync %q1;"), "%q1 has 128 bits, .b32 needs 32"),
     "a mask of b64": (kernel(".reg .b64 %r<2>; bar.warp.sync %r1;"), "the mask is not supported"),
     "a table in a register": (kernel(".reg .b32 %r<2>; lop3.b32 %r1, 1, 2, 3, %r1;"), "a number is expected"),
-    "a vector of nothing": (kernel(".reg .b64 %r<2>; ld.global.v4.u32 {}, [%r1];"), "vector of 4 is|what is"),
+    "a vector of nothing": (kernel(".reg .b64 %r<2>; ld.global.v4.u32 {}, [%r1];"), "at least one element"),
+    "nothing to move": (kernel(".reg .b64 %r<2>; mov.b64 %r1, {};"), "at least one element"),
     "a vector of three": (kernel(".reg .b64 %r<4>; ld.v2.u64 {%r1, %r2, %r3}, [%r1];"), "vector of 2 is"),
     "few registers of a tile": (
         kernel(".reg .b32 %r<9>; wmma.mma.sync.aligned.row.col.m16n16k16.s32.s8.s8.s32 %r1, %r2, %r3, %r4;"),

@@ -131,6 +131,8 @@ class OperandReader:
         end = {"{": "}", "(": ")"}[text[0]]
         if text[-1] != end or any(part[:1] in ("{", "(", "[") for part in parts):
             raise PTXError(f"what is the operand {text[:60]!r}?")
+        if not parts and end == "}":
+            raise PTXError("a vector has at least one element")
         return Vector(tuple(self.read(part) for part in parts))
 
     def _negation(self, text: str) -> Negation:
