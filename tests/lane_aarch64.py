@@ -62,6 +62,7 @@ class AArch64Routine(Routine):
 
     in_registers = (RDI, RSI, RDX, RCX, R8, R9, SIXTH, SEVENTH)
 
+    middle = 0
     count = 0  # of instructions
 
     def write(self) -> bytes:
@@ -109,6 +110,10 @@ class AArch64Routine(Routine):
         self.constant(VALUE, value % (1 << 64))
         instruction = _AND_NOTED if name == "and" else _WORD[name]
         self.emit(instruction, d=ZERO if name == "cmp" else to, n=to, m=VALUE)
+
+    def test_bits(self, register: int, bits: int) -> None:
+        self.word("mov", RAX, register)
+        self.number("and", RAX, bits)
 
     def test(self, a: int, b: int, wide: bool = True) -> None:
         self.emit(_AND_NOTED, d=ZERO, n=WHERE[a], m=WHERE[b])

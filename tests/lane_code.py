@@ -74,14 +74,17 @@ class Routine(LaneRoutine):
 
     room = ROOM
     in_registers: tuple[int, ...] = IN_REGISTERS
+    middle = 128
+    """How far behind the first words RBP and RBX point: most words have distances of one byte then."""
 
     def find_words(self) -> None:
-        self.word("mov", RBP, RAX)
+        self.lea(RBP, At(RAX, self.middle))
         self.find_context()
 
     def find_context(self) -> None:
         """RBX: the words behind the pages with code."""
-        self.code += b"\x48\x8d\x1d" + struct.pack("<i", 2 * PAGE - len(self.code) - 7)  # lea RBX, [RIP + ..]
+        distance = 2 * PAGE + self.middle - len(self.code) - 7
+        self.code += b"\x48\x8d\x1d" + struct.pack("<i", distance)  # lea RBX, [RIP + ..]
 
     def trap(self) -> None:
         """What is never reached."""
@@ -101,7 +104,7 @@ class Routine(LaneRoutine):
         self.code += b"\xf3\x41\x0f\x5a\x07" if size == 4 else b"\xf2\x41\x0f\x10\x07"
 
     def shared(self, name: str) -> At:
-        return At(RBX, 8 * CONTEXT.index(name))
+        return At(RBX, 8 * CONTEXT.index(name) - self.middle)
 
     def code_word(self) -> At:
         return self.of_function("code")
@@ -110,12 +113,16 @@ class Routine(LaneRoutine):
         return self.of_function("slow")
 
     def of_function(self, name: str) -> At:
-        return At(RBP, 8 * FUNCTION.index(name))
+        return At(RBP, 8 * FUNCTION.index(name) - self.middle)
 
-    def if_bit(self, register: int, bit: int, name: str) -> None:
-        """Jump if one of the low 8 bits of a kind is set; RAX is lost."""
-        self.word("mov", RAX, register)
-        self.number("and", RAX, bit)
+    def test_bits(self, register: int, bits: int) -> None:
+        """Note whether any of these bits is set; RAX may be lost."""
+        self._plain(b"\xf7", 0, register, False)
+        self.code += struct.pack("<i", bits)
+
+    def if_bit(self, register: int, bits: int, name: str) -> None:
+        """Jump if any of these bits of a kind is set."""
+        self.test_bits(register, bits)
         self.jump_if("ne", name)
 
     def call_context(self, name: str) -> None:
@@ -153,19 +160,6 @@ class Routine(LaneRoutine):
 
     def enter(self) -> None:
         super().enter()
-        self.load(R8, self.of_function("guards"))
-        self.test(R8, R8)
-        self.jump_if("e", "guarded")
-        self.label("guard")
-        self.load(RAX, At(R8))
-        self.test(RAX, RAX)
-        self.jump_if("e", "guarded")
-        self.load(RAX, At(RAX))
-        self.test(RAX, RAX)
-        self.jump_if("ne", "slow")
-        self.number("add", R8, 8)
-        self.jump("guard")
-        self.label("guarded")
         self.word("mov", R10, R14)
         self.shift_word("shl", R10, 1)
         self.shift_word("shr", R10, 1)
@@ -213,12 +207,13 @@ class Routine(LaneRoutine):
         self.jump("slow")
 
         self.label("typed")
+        self.test_bits(RCX, ENUM | BYTES | SLOT | PLACE | VALUE | NARROW)
+        self.jump_if("e", "handle of 8")
         self.if_bit(RCX, ENUM, "digits")
         self.word("mov", RDX, RSI)
         self.word("add", RDX, self.shared("bytes_at"))
         self.if_bit(RCX, BYTES, "store")
-        self.word("mov", RAX, RCX)
-        self.number("and", RAX, SLOT)
+        self.test_bits(RCX, SLOT)
         self.jump_if("e", "stored")
         self.load(R11, inside)
         self.load(RSI, At(RSI, 0, R11))
@@ -235,6 +230,11 @@ class Routine(LaneRoutine):
         self.if_bit(RCX, VALUE, "by value")
         self.fetch(RDX, At(RSI), 4)
         self.if_bit(RCX, NARROW, "store")
+        self.load(RDX, At(RSI))
+        self.jump("store")
+        self.label("handle of 8")
+        self.load(R11, self.shared("storage_at"))
+        self.load(RSI, At(RSI, 0, R11))
         self.load(RDX, At(RSI))
         self.jump("store")
 
@@ -371,8 +371,26 @@ class Routine(LaneRoutine):
         self.jump("stored it")
 
     def measure(self) -> None:
-        """Bytes and arrays have as many as the call reads, which is known once all arguments are."""
+        """Guards are as they must be, and bytes and arrays have as many as the call reads, which is known
+        once all arguments are.
+        """
         self.label("measure")
+        self.load(RAX, self.of_function("special"))
+        self.test(RAX, RAX)
+        self.jump_if("e", "not special")
+        self.load(R8, self.of_function("guards"))
+        self.test(R8, R8)
+        self.jump_if("e", "guarded")
+        self.label("guard")
+        self.load(RAX, At(R8))
+        self.test(RAX, RAX)
+        self.jump_if("e", "guarded")
+        self.load(RAX, At(RAX))
+        self.test(RAX, RAX)
+        self.jump_if("ne", "slow")
+        self.number("add", R8, 8)
+        self.jump("guard")
+        self.label("guarded")
         self.load(RAX, self.of_function("sized"))
         self.test(RAX, RAX)
         self.jump_if("e", "ask")
@@ -585,27 +603,29 @@ class Routine(LaneRoutine):
     def cells(self) -> None:
         """Where C writes, with zeros, and their addresses."""
         self.label("cells")
-        self.load(R9, self.of_function("outputs"))
         self.load(RAX, self.of_function("chosen"))
         self.test(RAX, RAX)
-        self.jump_if("e", "known outputs")
+        self.jump_if("e", "not special")
         self.load(RCX, At(RAX))
         self.load(RCX, At(RSP, VALUES, RCX))  # the attribute
         self.word("cmp", RCX, At(RAX, 8))
         self.jump_if("ae", "slow")
         self.load(R9, At(RAX, 16, RCX, 8))
         self.test(R9, R9)
-        self.jump_if("e", "slow")
+        self.jump_if("ne", "known outputs")
+        self.jump("slow")
+        self.label("not special")
+        self.load(R9, self.of_function("outputs"))
         self.label("known outputs")
-        self.keep(OUTPUTS, R9)
         self.load(R8, self.of_function("results"))
+        self.test(R8, R8)
+        self.jump_if("e", "unlock")
+        self.keep(OUTPUTS, R9)
         self.lea(RCX, At(RSP, CELLS))
         self.set(RAX, 0)
         for i in range(MOST_RESULTS):
             self.keep(At(RCX, 16 * i), RAX)
         self.label("cell")
-        self.test(R8, R8)
-        self.jump_if("e", "unlock")
         self.load(RDX, At(R9, 8))
         self.number("cmp", RDX, OBJECTS)
         self.jump_if("ae", "object")
@@ -616,7 +636,8 @@ class Routine(LaneRoutine):
         self.number("add", RCX, 16)
         self.number("add", R9, 8 * len(RESULT))
         self.number("sub", R8, 1)
-        self.jump("cell")
+        self.jump_if("ne", "cell")
+        self.jump("unlock")
 
     def objects(self) -> None:
         """A result that is an object into which C writes: in its cell, RCX. R9: its RESULT, RDX: its kind."""
@@ -770,6 +791,9 @@ class Routine(LaneRoutine):
         self.call_context("incref")
         self.jump("end")
         self.label("made of results")
+        self.load(RAX, self.of_function("special"))
+        self.test(RAX, RAX)
+        self.jump_if("e", "results")
         self.load(RAX, self.of_function("copied"))
         self.test(RAX, RAX)
         self.jump_if("ne", "copied")
@@ -779,6 +803,7 @@ class Routine(LaneRoutine):
         self.load(RAX, self.of_function("required"))
         self.test(RAX, RAX)
         self.jump_if("ne", "released")
+        self.label("results")
         self.set(R13, 0)
         self.load(R14, OUTPUTS)
         self.lea(R15, At(RSP, CELLS))
@@ -938,8 +963,21 @@ class Routine(LaneRoutine):
         self.keep(At(R8), RCX, 4)
         self.jump("made")
 
-        self.label("same tuple")  # without the results that it has, so that these may be used again
+        self.label("same tuple")
         self.word("mov", R13, RAX)
+        self.load(RDX, self.of_function("number_in"))
+        self.test(RDX, RDX)
+        self.jump_if("e", "other results")
+        self.load(RCX, At(R15))
+        self.word("cmp", RCX, self.of_function("last"))
+        self.jump_if("ne", "other results")
+        self.load(RAX, At(R13, 0, RDX))
+        self.test(RAX, RAX)  # it has none if the one before could not be made
+        self.jump_if("e", "other results")
+        self.set(RCX, 2)
+        self.keep(At(R13), RCX)
+        self.jump("end")
+        self.label("other results")  # without those that it has, so that these may be used again
         self.set(RCX, 2)
         self.keep(At(R13), RCX)
         self.load(RDX, self.shared("hash_at"))
@@ -993,6 +1031,8 @@ class Routine(LaneRoutine):
         self.keep(LEFT, RAX)
         self.test(RAX, RAX)
         self.jump_if("ne", "item")
+        self.load(RAX, At(R15, -16))
+        self.keep(self.of_function("last"), RAX)
         self.test(R13, R13)
         self.jump_if("ne", "end")
         self.load(R13, ALONE)

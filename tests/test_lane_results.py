@@ -51,6 +51,28 @@ def allocate(d: ModuleType, _allocation: None) -> Any:
     return d.checked.cuMemAlloc
 
 
+@pytest.fixture
+def count(d: ModuleType, stub: Stub) -> Iterator[list[int]]:
+    """What cuDeviceGetCount returns, whose C function is one of Python."""
+    number = [0]
+
+    @ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+    def get(cell: int) -> int:
+        ctypes.c_int.from_address(cell).value = number[0]
+        return 0
+
+    class Library:
+        def __getitem__(self, symbol: str) -> Any:
+            return get
+
+    d.cuDeviceGetCount()
+    d.libcuda.load = Library
+    d.libcuda.rebind()
+    d.cuDeviceGetCount()
+    assert has_lane(d.cuDeviceGetCount)
+    yield number
+
+
 def clear(allocate: Any) -> None:
     """Have the lanes keep none of the handles that were made before."""
     handles = [allocate(16) for _ in range(2 * KEPT)]
@@ -169,6 +191,23 @@ def test_results_of_a_failure_are_not_those_before(d: ModuleType, stub: Stub) ->
         assert expected == kept == again
         assert len({id(expected), id(kept), id(again)}) == 3
         assert failed == (FAILURE, *[None] * (len(kept) - 1))
+
+
+def test_a_number_stays_in_its_tuple(d: ModuleType, count: list[int]) -> None:
+    for number in (5, 5, 7, 7, 2**31 - 1, 2**31 - 1, 0, -1, -1):
+        count[0] = number
+        assert d.cuDeviceGetCount() == (0, number)
+    count[0] = 1000
+    _, first = d.cuDeviceGetCount()
+    _, second = d.cuDeviceGetCount()
+    assert first is second, "the number was made again"
+    kept = d.cuDeviceGetCount()
+    count[0] = 2000
+    other = d.cuDeviceGetCount()
+    count[0] = 1000
+    assert (kept, other, d.cuDeviceGetCount()) == ((0, 1000), (0, 2000), (0, 1000))
+    assert {hash(kept): kept, hash(other): other}[hash((0, 2000))] is other
+    assert d.checked.cuDeviceGetCount() == d.cuDeviceGetCount()[1] == 1000
 
 
 def test_it_has_another_class(allocate: Any) -> None:

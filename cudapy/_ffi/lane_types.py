@@ -33,6 +33,8 @@ RESULTS = (
 returns; spare: from a list of those that are aligned; chars: bytes, as many as there is
 room for; both of these and a struct are made before C is called.
 """
+NUMBERS = {RESULTS.index(name) for name in RESULTS[1:10] if name not in ("enum", "handle 4")}
+"""Those that the same bytes make equal, and that are made without a step of Python."""
 CHOSEN = len(RESULTS)
 """The kind of a result that an attribute decides, one of the arguments."""
 

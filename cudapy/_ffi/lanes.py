@@ -45,7 +45,19 @@ from .lane_layout import (
     words,
 )
 from .lane_recipes import NO_LANE, OF_ATTRIBUTE, SLOTS, ZERO, Recipes, Rows, result_of
-from .lane_types import ADDRESS, ARRAY, BYTES, INTEGER, NONE, OBJECT, RESULTS, UNSEEN, argument, result
+from .lane_types import (
+    ADDRESS,
+    ARRAY,
+    BYTES,
+    INTEGER,
+    NONE,
+    NUMBERS,
+    OBJECT,
+    RESULTS,
+    UNSEEN,
+    argument,
+    result,
+)
 from .lazy_types import find
 from .prototypes import public_name
 
@@ -69,7 +81,8 @@ MOST_BLOCKS = 16
 
 FUNCTION = (
     "slow", "code", "count", "inputs", "parts", "arguments", "results", "outputs", "c", "locked", "on_stack",
-    "only", "room", "first", "failed", "kept", "sized", "found", "second", "returned", "guards", "asked",
+    "only", "room", "first", "failed", "kept", "special", "number_in", "last", "sized", "found", "second",
+    "returned", "guards", "asked",
     "expected", "chosen", "required",
     "state_at", "state", "gone_at", "copied", "copy_size", "handle_at", "also_at", "number_at",
     "wrapper", "wrapper_size", "owner_at", "same_at",
@@ -83,6 +96,8 @@ whether it is called with the GIL; on_stack: how many of its parameters are. Aft
 `only`, if there are no results; else a tuple with `room` for `first`, the status, unless that is 0, and the
 results; or the one result, if the room is 0. After a failure it calls `failed` with the status and the
 arguments. kept: 0, or the last tuple: if nothing else has it any more, it is the next one, too.
+number_in: where in such a tuple is the one result, if that is a number, or 0: it stays there while C gives
+the `last` one again. special: whether `sized`, or any word behind `found`, is other than 0.
 
 sized: whether bytes have to be as many as a number says. found: the C function, which the end of the routine
 puts into `c` in the first call (see `prepare`). second: what is called after a success of the C function,
@@ -194,15 +209,12 @@ _BASES = ctypes.Structure, ctypes.Union
 _NEVER = (1 << 63) - 1  # a count that no call has
 _HEAD = len(FUNCTION)
 _ENUM, _OF_THREAD, _STRUCT, _SPARE = map(RESULTS.index, ("enum", "of thread", "struct", "spare struct"))
-_COUNT, _INPUTS, _C, _FOUND, _LOCKED, _CODE, _CHOSEN = map(
-    FUNCTION.index, ("count", "inputs", "c", "found", "locked", "code", "chosen")
+_COUNT, _INPUTS, _C, _FOUND, _LOCKED, _CODE, _CHOSEN, _NUMBER_IN = map(
+    FUNCTION.index, ("count", "inputs", "c", "found", "locked", "code", "chosen", "number_in")
 )
 _USUAL = FUNCTION.index("found") + 1  # the words that declared functions need
 _usual = struct.Struct(f"{_USUAL}Q{8 * (_HEAD - _USUAL)}x").pack
-_SLOT_OF_ARGUMENT, _SLOT_OF_RESULT, _TEMPLATE = (
-    ARGUMENT.index("slot"),
-    *map(RESULT.index, ("slot", "template")),
-)
+_KIND, _TEMPLATE = map(RESULT.index, ("kind", "template"))
 _find_symbol: Any = getattr(_ctypes, "dlsym", None)
 _lock = RLock()
 
@@ -357,6 +369,7 @@ class _Lanes:
         self._words = _Words()
         self._templates = {width: self._template(cls) for width, cls in ((4, Int), (8, Pointer))}
         self._kept_handles: dict[Any, int] = {}
+        self._items_at = self.context["items_at"]
 
     def install(
         self,
@@ -407,13 +420,14 @@ class _Lanes:
             address, table = self._words.room(_HEAD + len(rest))
             at = address + 8 * _HEAD
             is_made = count or returned or released.required or copied.template
+            special = is_sized or returned or guards or asked[0] or released.required or copied.template
             struct.pack_into(
                 f"{len(table)}Q", table, 0,
                 self.entry.plain, id(function.__code__), _NEVER, objects // 8, parts, at, count,
                 at + 8 * len(ARGUMENT) * parts, 0, 0, in_c - 5 if in_c > 5 else 0, 0 if is_made else id(ok),
                 0 if alone and count == 1 else count + (not alone), 0 if alone else id(ok), id(failed), 0,
-                is_sized, 0, second, 8 * returned, self._guards(guards) if guards else 0, asked[0],
-                8 * asked[1], 0, *released, *copied, *rest,
+                bool(special), 0, 0, is_sized, 0, second, 8 * returned,
+                self._guards(guards) if guards else 0, asked[0], 8 * asked[1], 0, *released, *copied, *rest,
             )  # fmt: skip
             set_function(table, c_function)
             self.entry.enter(function, block.stub(address), None)
@@ -476,9 +490,12 @@ class _Lanes:
         head = _usual(
             self.entry.plain, id(function.__code__), parts, parts, parts, address + 8 * _HEAD, count,
             address + 8 * first_output, self.first_call if is_early else found, 0,
-            place - 6 if place > 6 else 0, only, room, first, id(failed), 0, more != "", found,
+            place - 6 if place > 6 else 0, only, room, first, id(failed), 0, more != "",
+            0, 0, more != "", found,
         )  # fmt: skip
         table[:] = memoryview(head + b"".join(arguments) + b"".join(outputs)).cast("Q")
+        if count == 1 and room and table[first_output + _KIND] in NUMBERS:
+            table[_NUMBER_IN] = self._items_at + 8 * (first != 0)
         for i in range(0, len(more), 2):
             word = ord(more[i]) - ZERO
             table[word + shift if word >= _HEAD else word] = ord(more[i + 1]) - ZERO
