@@ -13,6 +13,7 @@ from cudapy.simulator.engine.device import Device
 from cudapy.simulator.engine.memory import Memory
 from cudapy.simulator.engine.module import Module
 from cudapy.simulator.engine.ptx.types import TYPES
+from cudapy.simulator.engine.run.batch import Counters
 
 from .columns import Column, module
 
@@ -61,10 +62,11 @@ class Machine:
 
     def run(
         self, module: Module, name: str, grid: Any, block: Any, *arguments: Any, shared: int = 0, **more: Any
-    ) -> None:
+    ) -> Counters:
         """Launch: Arrays, NumPy scalars, or bytes as arguments."""
         given = [one.address if isinstance(one, Array) else one for one in arguments]
-        launch(module.functions[name], _three(grid), _three(block), given, shared, device=self.device, **more)
+        shape = _three(grid), _three(block)
+        return launch(module.functions[name], *shape, given, shared, device=self.device, **more)
 
 
 def computed(body: str, operands: str, result: str, *values: Any, target: str = "sm_90") -> Any:

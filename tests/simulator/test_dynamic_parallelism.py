@@ -139,7 +139,7 @@ def linked(text: str) -> str:
 
 
 @pytest.fixture
-def run(machine: Machine) -> Callable[..., None]:
+def run(machine: Machine) -> Callable[..., Any]:
     module = Module(linked(ptx(KERNELS, 80, "-rdc=true")), machine.memory)
     return lambda *told: machine.run(module, *told)
 

@@ -78,6 +78,12 @@ class BlockByBlock:
         self.blocks[region].run(self.batch, frame, lanes)
         return region + 1, True, False
 
+    def may_run_all(self) -> bool:
+        return False
+
+    def run_all(self, frame: Any, look: Any) -> None:
+        raise AssertionError
+
     def end(self) -> None:
         self.ended += 1
 

@@ -12,10 +12,8 @@ import pytest
 from cudapy.simulator.engine import Fault, coverage, launch, settings
 from cudapy.simulator.engine.checks import BOUNDS, UNDEFINED
 from cudapy.simulator.engine.jit import processor
-from cudapy.simulator.engine.jit.back_end import MachineRuns
 from cudapy.simulator.engine.jit.phases import calm_blocks
 from cudapy.simulator.engine.module import Module
-from cudapy.simulator.engine.run.spaces import Spaces
 
 from .machine import Machine
 from .machine_programs import Loaded, program
@@ -224,31 +222,11 @@ def test_loads_beside_each_other_are_one_stream(hole: Any, checks: Any) -> None:
         assert sorted(loads)[-2:] == [2, 2]
 
 
-def test_what_barriers_order_is_not_left_to_the_detector(
-    checks: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    left: list[str] = []
-    at, run_region = Spaces.at, MachineRuns.run
-    inside: list[bool] = []
-
-    def watched(self: Any, *arguments: Any) -> Any:
-        inside.append(True)
-        try:
-            return run_region(self, *arguments)
-        finally:
-            inside.pop()
-
-    def watched_at(self: Any, space: str, *arguments: Any) -> Any:
-        if inside:
-            left.append(space)
-        return at(self, space, *arguments)
-
-    monkeypatch.setattr(MachineRuns, "run", watched)
-    monkeypatch.setattr(Spaces, "at", watched_at)
+def test_what_barriers_order_is_not_left_to_the_detector(checks: Any, left_to_python: list[str]) -> None:
     checks.check_races, checks.check_uninitialized, checks.machine_code = True, True, "always"
     _, found = steps(0, 20)
-    assert not found and left.count("shared") == 0
-    assert left.count("global") <= 4  # the first accesses of an allocation make its shadow
+    assert not found and left_to_python.count("shared") == 0
+    assert left_to_python.count("global") <= 4  # the first accesses of an allocation make its shadow
 
 
 PATTERNS = r"""

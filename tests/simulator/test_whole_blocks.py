@@ -169,7 +169,8 @@ def test_blocks_give_what_numpy_gives(
         found, counters = run(text, "always", workers, *shape, checks)
         assert found == expected
         if not is_bad and name not in parts:  # of which NumPy runs a part
-            assert (counters.region_runs, counters.numpy_runs) == (1, 1)
+            are_lanes = name == "none" and shape[1] % 32 and "check_races" not in checks
+            assert (counters.region_runs, counters.numpy_runs) == (1, int(bool(are_lanes)))
 
 
 def test_blocks_that_run_for_long(run: Any) -> None:
@@ -214,7 +215,7 @@ def test_undefined_bytes_of_a_block(hole: int, size: int, run: Any) -> None:
     found, counters = run(text, "always", 1, 3, 64, CHECKS[1])
     assert found == run(text, "never", 1, 3, 64, CHECKS[1])[0]
     assert (found[0] == "uninitialized") == (hole < 1000)
-    assert hole < 1000 or counters.numpy_runs == 1
+    assert hole < 1000 or counters.numpy_runs == 0
 
 
 @pytest.mark.parametrize(("name", "batches"), [("none", 3), ("loop", 3), ("divergent", 9)])

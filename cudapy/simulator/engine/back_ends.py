@@ -66,6 +66,16 @@ class Code(Protocol):
 class Runner(Protocol):
     """Runs regions for the threads of one batch."""
 
+    def may_run_all(self) -> bool:
+        """Whether all threads of the batch may run from the beginning of the kernel to their ends, with
+        nobody to schedule them.
+        """
+
+    def run_all(self, frame: Frame, look: Callable[[int, Lanes], None]) -> I64 | None:
+        """Run them so, from the frame of the kernel. Returns None if all have ended, or else the blocks that
+        each is at. See `run`.
+        """
+
     def run(
         self, region: Any, frame: Frame, lanes: Lanes, entry: int, look: Callable[[int, Lanes], None]
     ) -> tuple[I64 | int, bool, bool]:

@@ -15,10 +15,10 @@ from .back_ends import NUMPY, names
 from .device import Device
 from .fault import Fault
 from .progress import Progress
+from .run import scheduler
 from .run.batch import Batch, Counters, Launch
 from .run.children import ChildGrid
 from .run.launch_accesses import accesses_of
-from .run.scheduler import Scheduler
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -163,7 +163,7 @@ class _Grid:
         at_once, kernel = self._blocks if self._cooperative else _blocks_at_once(self.run), self.run.kernel
         count = min(at_once, self._blocks - self._first)
         batch, began = Batch(self.run, self._first, count), time.perf_counter()
-        Scheduler(batch).run()
+        scheduler.run(batch)
         if (
             batch.threads.has_arrays or time.perf_counter() - began > _LONG
         ):  # progress is told between batches

@@ -62,6 +62,24 @@ class MachineRuns:
     def __init__(self, batch: Batch) -> None:
         self._batch = batch
         self._runs: dict[tuple[Region, int], Run] = {}
+        self._first: Region | None = None
+        """That where the kernel begins."""
+
+    def may_run_all(self) -> bool:
+        """Whether whole blocks run from the beginning of the kernel to their ends."""
+        launch = self._batch.launch
+        code = launch.kernel.compiled.code
+        if not isinstance(code, MachineCode) or self._batch.threads.cluster_size > 1:
+            return False
+        self._first = code.from_begin(launch.checks, launch.is_eager)
+        return self._first is not None and self._are_whole_blocks(self._first, None)
+
+    def run_all(self, frame: Frame, look: Callable[[int, Lanes], None]) -> I64 | None:
+        """Run them so. Returns None if all have ended, or else the blocks that each is at. Raises Fault."""
+        assert self._first is not None
+        blocks, have_left = self._run_of(self._first, True).run(frame, None, 0, look)
+        assert have_left or not isinstance(blocks, int)
+        return None if isinstance(blocks, int) else blocks
 
     def run(
         self, region: Region, frame: Frame, lanes: Lanes, entry: int, look: Callable[[int, Lanes], None]
@@ -71,9 +89,14 @@ class MachineRuns:
 
         look: what is called now and then, with the block at hand, to let others run. Raises Fault.
         """
-        memories = 0
-        if self._are_whole_blocks(region, lanes):
-            memories = BlockRun.memories(region, -(-self._batch.threads.per_block // LANES))
+        run = self._run_of(region, self._are_whole_blocks(region, lanes))
+        blocks, have_left = run.run(frame, lanes, entry, look)
+        return blocks, have_left, run.has_effects
+
+    def _run_of(self, region: Region, are_blocks: bool) -> Run:
+        """What runs a region for lanes of the batch, which may be whole blocks."""
+        warps = -(-self._batch.threads.per_block // LANES)
+        memories = BlockRun.memories(region, warps) if are_blocks else 0
         run = self._runs.get((region, memories))
         if run is None:
             try:
@@ -82,8 +105,7 @@ class MachineRuns:
                 run = BlockRun(region, memories) if memories else LaneRun(region)
             self._runs[region, memories] = run
             run.begin(self._batch)
-        blocks, have_left = run.run(frame, lanes, entry, look)
-        return blocks, have_left, run.has_effects
+        return run
 
     def end(self) -> None:
         """All threads of the batch have exited: others may have the memory."""

@@ -51,6 +51,8 @@ class BlockRun(Run):
         self._has_ring = region.has_barriers
         self.worker = RingWorker if self._has_ring else WarpWorker
         super().__init__(region, memories)
+        self._per_block = self._warps = 0
+        """The threads of a block, and its warps; the last one may have fewer lanes."""
         known = routines()
         for place, memory in enumerate(self._workers[0].ring):
             memory.set(layout.WARP, place)
@@ -70,8 +72,10 @@ class BlockRun(Run):
         if RACES in self._region.checks:
             self._races = RaceTables(self._region, batch, self._workers[0].ring, True)
         per_block = batch.threads.per_block
-        self._set(layout.WARPS, self._warps)
-        self._set(layout.LAST_CHUNK, self._warps - 1 if per_block % LANES else -1)
+        if per_block != self._per_block:
+            self._per_block, self._warps = per_block, -(-per_block // LANES)
+            self._set(layout.WARPS, self._warps)
+            self._set(layout.LAST_CHUNK, self._warps - 1 if per_block % LANES else -1)
         if self._takes_shared:
             addresses = batch.shared.addresses_of_blocks()
             self._set(layout.SHARED_SIZE, batch.shared.size)
@@ -140,11 +144,6 @@ class BlockRun(Run):
             last[: per_block % LANES] = region.place(entry)
         is_lasting = lanes is None and not (brought or self._takes_local)
         return _Plan(entry, is_lasting, tables)
-
-    @property
-    def _warps(self) -> int:
-        """Of a block; the last one may have fewer lanes."""
-        return -(-self._batch.threads.per_block // LANES)
 
     def _first_lane(self, chunk: int) -> int:
         block, warp = divmod(chunk, self._warps)

@@ -67,6 +67,11 @@ class MachineCode:
         self._microseconds += len(self._blocks[block].steps) * (_STEP + _LANE * lanes)
         return None
 
+    def from_begin(self, checks: frozenset[str], is_eager: bool) -> Region | None:
+        """The region to enter where the function begins; None if there is none, or not yet."""
+        is_due = 0 in self.entries and (is_eager or self._is_warm)
+        return self.region(0, 0, checks, is_eager) if is_due else None
+
     def whole_region(self) -> Region | None:
         """All blocks that there is machine code for, made now; None if there are none."""
         return self._region(frozenset({BOUNDS})) if self._numbers else None

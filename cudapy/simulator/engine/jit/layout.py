@@ -230,8 +230,8 @@ class RegionMemory:
 
     def set_all(self, first: int, values: Sequence[int]) -> None:
         """Set fields that follow each other."""
-        start = first >> 3
-        self.fields[start : start + len(values)] = values
+        for place, value in enumerate(values, first >> 3):
+            self._numbers[place] = value
 
     def array(self, offset: int, size: int = 4) -> Array:
         """A location or another array of all lanes, of numbers of `size` bytes."""

@@ -60,12 +60,17 @@ class Batch:
         self.shared_address = launch.kernel.shared_address
         self.threads = Threads(launch.grid, launch.block, launch.cluster, first_block, block_count)
         self.first_block = first_block
-        self.report = Reporter(
-            self.threads, launch.device.memory, launch.kernel, launch.findings, launch.parameters
-        )
-        self.polls = Polls()
         self.errors: dict[int, int] = {}
         """The last cudaError_t of the Runtime API in kernels, by lane."""
+
+    @cached_property
+    def report(self) -> Reporter:
+        launch = self.launch
+        return Reporter(self.threads, launch.device.memory, launch.kernel, launch.findings, launch.parameters)
+
+    @cached_property
+    def polls(self) -> Polls:
+        return Polls()
 
     @cached_property
     def races(self) -> RaceDetector | None:

@@ -46,19 +46,30 @@ class Place:
         """The block that it branches to."""
 
 
-class Groups:
-    """The groups of a batch of `count` threads, all of which begin with the kernel, the first function."""
+_NO_CALL = np.zeros((), np.uint64)[()]
 
-    def __init__(self, functions: list[CompiledFunction], count: int) -> None:
+
+def frame_of_kernel(kernel: CompiledFunction, count: int) -> Frame:
+    """The frame in which `count` threads begin."""
+    frame = Frame(kernel.initial, count)
+    frame[FRAME_SLOT] = _NO_CALL
+    return frame
+
+
+class Groups:
+    """The groups of a batch of `count` threads, all of which begin in the `frame` of the kernel, the first
+    function.
+    """
+
+    def __init__(self, functions: list[CompiledFunction], count: int, frame: Frame) -> None:
         self.functions = functions
-        self.ready: dict[Key, list[Lanes]] = {Key(0, 0, 0): [None]}
+        self.ready: dict[Key, list[Lanes]] = {}
         """The lanes that can run, as the arrays in which they arrived."""
         self.masked: dict[Key, list[I64]] = {}
         """The lanes that wait for the rest of their warp's mask."""
         self._count = count
-        self._frames: dict[tuple[int, int], Frame] = {}
+        self._frames: dict[tuple[int, int], Frame] = {(0, 0): frame}
         self._places: dict[Key, Place] = {}
-        self.frame(Key(0, 0, 0))[FRAME_SLOT] = np.zeros((), np.uint64)[()]
 
     def frame(self, key: Key) -> Frame:
         """The frame that a group is in."""

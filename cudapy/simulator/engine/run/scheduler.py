@@ -7,6 +7,7 @@ paths join. Now and then another group has its turn, so that a loop that waits f
 
 from __future__ import annotations
 
+import functools
 import random
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -18,7 +19,7 @@ from ..checks import COVERAGE
 from ..classes import MASK
 from .barrier_sync import BarrierSync
 from .calls import Calls
-from .groups import Groups, Key, Place
+from .groups import Groups, Key, Place, frame_of_kernel
 from .warp_order import WarpOrder
 
 if TYPE_CHECKING:
@@ -30,25 +31,50 @@ if TYPE_CHECKING:
     from .batch import Batch
     from .frame import Frame
 
+_BEGIN = Key(0, 0, 0)
 _LOOK = 63
 """A mask: the watchdog is checked every 64 blocks."""
 _PATIENCE = 256
 """Every so many blocks another group has its turn."""
 
 
+def run(batch: Batch) -> None:
+    """Run a batch to its end. Raises Fault.
+
+    A back end may run all of its blocks to theirs: then nobody schedules anything.
+    """
+    launch, kernel = batch.launch, batch.launch.kernel.compiled
+    frame = frame_of_kernel(kernel, batch.threads.count)
+    if kernel.local_size:
+        batch.local.reserve(kernel.local_size)
+    runner = None if launch.back_end is None else launch.back_end.runner(batch)
+    scheduler = functools.cache(lambda: Scheduler(batch, runner, frame))
+    if runner is None or not runner.may_run_all():
+        scheduler().run()
+        return
+    if batch.device.pause is not None:
+        batch.device.pause()
+    launch.counters.region_runs += 1
+    blocks = runner.run_all(frame, lambda block, lanes: scheduler().look(block, lanes))
+    if blocks is None:
+        runner.end()
+    else:
+        scheduler().go_on(blocks)
+
+
 class Scheduler:
     """Runs a batch to its end."""
 
-    def __init__(self, batch: Batch) -> None:
+    def __init__(self, batch: Batch, runner: Runner | None, frame: Frame) -> None:
         self.batch, self._threads = batch, batch.threads
         self._kernel = batch.launch.kernel
         self._functions = self._kernel.functions
-        self._groups = Groups(self._functions, self._threads.count)
+        self._groups = Groups(self._functions, self._threads.count, frame)
         self._calls = Calls(batch, self._groups)
         self._barriers = BarrierSync(batch, self._groups)
         seed = batch.launch.settings.seed
         self._random = None if seed is None else random.Random(seed)
-        self._running = Key(0, 0, 0)
+        self._running = _BEGIN
         """The group that a back end runs."""
         schedule = batch.launch.schedule
         self._order = (
@@ -56,23 +82,29 @@ class Scheduler:
         )
         self._is_in_order = seed is None
         """Whether the group nearest to the start of the function always runs first."""
-        back_end = batch.launch.back_end
-        self._runner = None if back_end is None else back_end.runner(batch)
+        self._runner = runner
         self._steps = 0
         self._resting: set[Key] = set()
         self._for_numpy: set[Key] = set()
         """Places where lanes have left a region before it did anything: NumPy goes on from there."""
         self._counts = coverage.counts(self._kernel) if COVERAGE in batch.launch.checks else None
-        if self._functions[0].local_size:
-            batch.local.reserve(self._functions[0].local_size)
 
     def run(self) -> None:
         """Raises Fault."""
+        self._groups.add(_BEGIN, None)
         self._run()
+
+    def go_on(self, blocks: I64) -> None:
+        """Run threads that a back end has run from the beginning, from the blocks on that they are at."""
+        self._came_back(_BEGIN, blocks, False, None)
+        self._run()
+
+    def _run(self) -> None:
+        self._run_groups()
         if self._runner is not None:
             self._runner.end()
 
-    def _run(self) -> None:
+    def _run_groups(self) -> None:
         batch, groups, ready = self.batch, self._groups, self._groups.ready
         count, report, polls = self._threads.count, batch.report, batch.polls
         pause, watchdog, turns = batch.device.pause, batch.launch.watchdog, 0
@@ -133,9 +165,13 @@ class Scheduler:
     def _run_region(self, runner: Runner, region: Hashable, here: Place, lanes: Lanes) -> Place | None:
         """Have a back end run a group from its place on. Returns what `_go_on` returns."""
         key = self._running = here.key
-        blocks, have_left, has_effects = runner.run(region, here.frame, lanes, key.block, self._look)
+        blocks, have_left, has_effects = runner.run(region, here.frame, lanes, key.block, self.look)
         if has_effects:
             self.batch.polls.something_happened()
+        return self._came_back(key, blocks, have_left, lanes)
+
+    def _came_back(self, key: Key, blocks: I64 | int, have_left: bool, lanes: Lanes) -> Place | None:
+        """A back end has run a group that was at `key`. Returns what `_go_on` returns."""
         if isinstance(blocks, int):
             if blocks == key.block and have_left:
                 self._for_numpy.add(key)
@@ -150,7 +186,7 @@ class Scheduler:
                 self._for_numpy.add(key)
         return None
 
-    def _look(self, block: int, lanes: Lanes) -> None:
+    def look(self, block: int, lanes: Lanes) -> None:
         """Called now and then while a back end runs: let others run; raise Fault if the kernel takes too
         long.
         """

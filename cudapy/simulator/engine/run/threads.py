@@ -42,17 +42,24 @@ class Threads:
         """Batches of one shape differ in nothing here but in who has exited."""
         self.cluster_size = cluster[0] * cluster[1] * cluster[2]
         self.block_count = block_count
-        self.block_numbers = in_clusters(np.arange(first_block, first_block + block_count), grid, cluster)
-        """The number in the grid of each block."""
         self.per_block = per_block = block[0] * block[1] * block[2]
         self.count = block_count * per_block
-        self.live = np.full(block_count, per_block, np.int64)
-        """The threads of each block that have not exited."""
         self.key = (block_count, per_block)
         """What arrays of the same shape are cached by."""
         self.warp_count = -(-per_block // 32) * block_count
         self.has_arrays = False
         """Whether somebody needed something for each lane."""
+
+    @cached_property
+    def block_numbers(self) -> I64:
+        """The number in the grid of each block."""
+        grid, _, cluster, first, count = self.shape
+        return in_clusters(np.arange(first, first + count), grid, cluster)
+
+    @cached_property
+    def live(self) -> I64:
+        """The threads of each block that have not exited."""
+        return np.full(self.block_count, self.per_block, np.int64)
 
     @property
     def all_lanes(self) -> I64:
