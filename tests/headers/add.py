@@ -49,22 +49,29 @@ def changes(name: str, header: Header, release: str) -> Iterator[str]:
                 yield f"# {enum}.{member} was {int(known[member])}, is {value}"
 
 
-def additions(release: str, headers: Path | None = None) -> Iterator[Piece | str]:
-    """What is missing, library by library, and lines that say what is another thing now."""
+def headers_of(release: str, folder: Path | None = None) -> dict[str, Header]:
+    """The headers of a release by library: those that are in `folder`, or all, which are downloaded."""
+    result = {}
     for name, api in APIS.items():
-        found = [headers] if headers else [each for part in api.components for each in folders(release, part)]
+        found = [folder] if folder else [each for part in api.components for each in folders(release, part)]
         paths = files_in(name, found)
         if not paths:
             print(f"# no headers of {name}", file=sys.stderr)
             continue
-        header = read_renamed(paths)
+        result[name] = header = read_renamed(paths)
         header.functions = {
             symbol: prototype
             for symbol, prototype in header.functions.items()
             if not NOT_DECLARED.match(symbol) and not symbol.startswith("__")
         }
+    return result
+
+
+def additions(release: str, headers: dict[str, Header]) -> Iterator[Piece | str]:
+    """What is missing, library by library, and lines that say what is another thing now."""
+    for name, header in headers.items():
         yield from changes(name, header, release)
-        yield from Additions(name, api.module, header, release).pieces()
+        yield from Additions(name, APIS[name].module, header, release).pieces()
 
 
 def show(piece: Piece) -> str:
@@ -74,11 +81,22 @@ def show(piece: Piece) -> str:
     return f"# cudapy/{piece.file}, {verb} {piece.after or 'the rest'}\n{note}{piece.text}\n"
 
 
-if __name__ == "__main__":
-    arguments = [argument for argument in sys.argv[1:] if argument != "--paste"]
-    if not 1 <= len(arguments) <= 2 or arguments[0].startswith("-"):
+def main(*arguments: str) -> None:
+    """The command."""
+    given = [argument for argument in arguments if argument != "--paste"]
+    if not 1 <= len(given) <= 2 or given[0].startswith("-"):
         sys.exit(__doc__)
-    for found in additions(arguments[0], *map(Path, arguments[1:])):
+    headers = headers_of(given[0], *map(Path, given[1:]))
+    if not headers:
+        sys.exit("there is nothing to compare with")
+    missing = [*additions(given[0], headers)]
+    if not missing:
+        print(f"# cudapy has all that CUDA {given[0]} declares for {', '.join(headers)}")
+    for found in missing:
         print(found if isinstance(found, str) else show(found))
-        if "--paste" in sys.argv and not isinstance(found, str):
+        if "--paste" in arguments and not isinstance(found, str):
             paste(PACKAGE, found)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

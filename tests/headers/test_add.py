@@ -14,6 +14,7 @@ from cudapy import nvml
 
 from . import add, wheels
 from .additions import Additions, Piece, paste
+from .check_declarations import declarations
 from .reader import read
 
 ROOT = Path(__file__).parents[2]
@@ -120,6 +121,17 @@ def test_members_come_behind_those_before_them(pieces: list[Piece], tmp_path: Pa
     assert lines[at - 1].startswith(f"    {last} = ")
     with pytest.raises(LookupError, match="Nothing"):
         paste(tmp_path, Piece(piece.file, "nvmlValueType_t.Nothing", "X = 1"))
+
+
+def test_a_release_that_adds_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="nothing to compare with"):
+        add.main("13.6", str(tmp_path))
+    prototypes = [each.prototype for each in declarations("nvvm", "13.6").values()]
+    (tmp_path / "nvvm.h").write_text(";\n".join(["typedef int nvvmResult", *prototypes, ""]))
+    add.main("13.6", str(tmp_path))
+    printed, noted = capsys.readouterr()
+    assert printed == "# cudapy has all that CUDA 13.6 declares for nvvm\n"
+    assert "# no headers of driver\n" in noted
 
 
 def test_newest_wheel_of_a_release(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
