@@ -32,10 +32,12 @@ ELSEWHERE = {"collections.abc": {"Sequence"}, "typing": {"Any"}, ".._ffi.scalars
 """What annotations use besides builtins and the names of their own module."""
 
 
-def _of_module(annotation: str, name: str) -> str:
-    """An annotation outside of the module that it was written in: a list of all its names would be long."""
+def _of_module(annotation: str) -> str:
+    """An annotation outside of the module that it was written in, which is `c` there: a list of all its names
+    would be long.
+    """
     known = {*vars(builtins)}.union(*ELSEWHERE.values())
-    return re.sub(r"[^\W\d]\w*", lambda one: one[0] if one[0] in known else f"{name}.{one[0]}", annotation)
+    return re.sub(r"[^\W\d]\w*", lambda one: one[0] if one[0] in known else f"c.{one[0]}", annotation)
 
 
 def _documentation(function: Any) -> str:
@@ -54,18 +56,18 @@ def stub(module: ModuleType) -> str:
         if public_name in public:
             first_name = first_names.setdefault(function, public_name)
             alias = f"{public_name} = {first_name}\n"
-            body += alias if first_name != public_name else definitions(function, name)
+            body += alias if first_name != public_name else definitions(function)
     used = names_in_annotations(first_names)
     sources = {source: names & used for source, names in ELSEWHERE.items()}
     sources["typing"] |= {"overload"} if "@overload" in body else set()
-    sources[".."] = {name} if used.difference(*sources.values()) else set()
+    sources[".."] = {f"{name} as c"} if used.difference(*sources.values()) else set()
     imports = [
         f"from {source} import {', '.join(sorted(names))}\n" for source, names in sources.items() if names
     ]
     return START.format(name=name) + "".join(imports) + "\n" + body
 
 
-def definitions(function: Callable[..., Any], name: str) -> str:
+def definitions(function: Callable[..., Any]) -> str:
     """`def name(parameters) -> results: ...`, one for each form in which the function takes its arguments.
 
     Editors find the documentation of a function where it is defined; one made of two others has it here.
@@ -77,11 +79,10 @@ def definitions(function: Callable[..., Any], name: str) -> str:
     for form in found:
         signature = inspect.signature(results_alone(form))
         parameters = ", ".join(
-            f"{p.name}: {_of_module(p.annotation, name)}"
-            + ("" if p.default is p.empty else f" = {p.default!r}")
+            f"{p.name}: {_of_module(p.annotation)}" + ("" if p.default is p.empty else f" = {p.default!r}")
             for p in signature.parameters.values()
         )
-        result = _of_module(signature.return_annotation, name)
+        result = _of_module(signature.return_annotation)
         text += f"{mark}def {function.__name__}({parameters}) -> {result}:{body}\n"
     return text
 
