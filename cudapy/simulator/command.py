@@ -76,14 +76,14 @@ def main(arguments: list[str]) -> None:
         leaks_fail, checks = checks != ALL, record.CHECKS if checks == ALL else checks
         asked |= {CHECKS[name]: True for name in checks if name in CHECKS}
         asked |= {"findings": RECORD}
-    watch = None
+    recording = None
     if (checks, code, path) != (None, None, None):
         code = int(checks is not None) if code is None else code
-        watch = _Watch(arguments, checks or (), leaks_fail, code, path)
+        recording = _Recording(arguments, checks or (), leaks_fail, code, path)
     if is_native:
-        _run_native(arguments, asked, watch)
+        _run_native(arguments, asked, recording)
     else:
-        _run(arguments, asked, watch)
+        _run(arguments, asked, recording)
 
 
 def _explore(given: list[str], arguments: list[str], count: int) -> NoReturn:
@@ -97,36 +97,36 @@ def _explore(given: list[str], arguments: list[str], count: int) -> NoReturn:
     sys.exit(int(explore_command([*kept, *arguments], count, say=say)))
 
 
-def _run(arguments: list[str], settings: dict[str, Any], watch: _Watch | None) -> None:
+def _run(arguments: list[str], settings: dict[str, Any], recording: _Recording | None) -> None:
     """Run a Python program; in a process of its own if its end is watched."""
-    if watch is not None:
+    if recording is not None:
         with _failing():
-            watch.begin()
+            recording.begin()
             ended = supervisor.fork()
         if ended is not None:
-            _tell_if_run(watch, ended)
-        watch.join()
+            _tell_if_run(recording, ended)
+        recording.join()
     _take(install, settings)
-    if watch is None:
+    if recording is None:
         program.run(arguments)
         return
     record.note_step(record.STARTED)
     try:
         program.run(arguments)
     except SystemExit:
-        watch.ended()
+        recording.ended()
         raise
-    watch.ended()
+    recording.ended()
 
 
-def _tell_if_run(watch: _Watch, program: supervisor.Ended) -> NoReturn:
+def _tell_if_run(recording: _Recording, program: supervisor.Ended) -> NoReturn:
     """Say what was found, unless the settings did not let the program run."""
     if program.status and (record.STARTED, program.pid) not in record.recorded().steps:
         supervisor.end_as(program.status)
-    watch.tell(program)
+    recording.tell(program)
 
 
-def _run_native(arguments: list[str], settings: dict[str, Any], watch: _Watch | None) -> None:
+def _run_native(arguments: list[str], settings: dict[str, Any], recording: _Recording | None) -> None:
     """Run a program that finds the simulator's libraries, in a process of its own; exits as it does."""
     _take(_tell, settings)
     folder = ""
@@ -134,22 +134,22 @@ def _run_native(arguments: list[str], settings: dict[str, Any], watch: _Watch | 
         with _failing():
             folder = tempfile.mkdtemp(prefix="cudapy-")
             write_libraries(folder)
-            if watch is not None:
-                watch.begin()
+            if recording is not None:
+                recording.begin()
             ended = supervisor.fork()
         if ended is None:
-            _become(arguments, folder, watch)
+            _become(arguments, folder, recording)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    if watch is not None:
-        watch.tell(ended)
+    if recording is not None:
+        recording.tell(ended)
     supervisor.end_as(ended.status)
 
 
-def _become(arguments: list[str], folder: str, watch: _Watch | None) -> NoReturn:
+def _become(arguments: list[str], folder: str, recording: _Recording | None) -> NoReturn:
     """Become a program that finds the libraries in a folder."""
-    if watch is not None:
-        watch.join()
+    if recording is not None:
+        recording.join()
     paths = [folder, *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
     try:
         supervisor.execute(arguments, {**os.environ, "LD_LIBRARY_PATH": os.pathsep.join(paths)})
@@ -191,7 +191,7 @@ _CODE = (type, type(sys), type(lambda: None))
 """What of a program's names its exit handlers may need: classes, modules and functions."""
 
 
-class _Watch:
+class _Recording:
     """Records what is found in a program, and tells it in the process that waits for it."""
 
     def __init__(

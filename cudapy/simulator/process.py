@@ -300,7 +300,7 @@ def _register() -> None:
     for name in LIBRARIES:
         pathfinder.register(name, partial(_provide, name))
         pathfinder.load(name)
-    compiler.watch(_install_shared)
+    compiler.register(_install_shared)
 
 
 def _install_shared() -> None:

@@ -29,8 +29,8 @@ from cudapy.simulator.shared.machine_code import (
     NULL,
     RETURNS_TEXT,
     STORES_TEXT,
-    WATCH,
-    WATCH_SECONDS,
+    WATCHDOG,
+    WATCHDOG_SECONDS,
     ZERO,
     ZEROS,
 )
@@ -452,11 +452,11 @@ def test_the_code_of_guards(name: str, state: int, working: int, was_enabled: in
 
 @pytest.mark.parametrize("name", ARCHITECTURES)
 @pytest.mark.parametrize("started", [0, 1])
-def test_a_call_on_a_thread_that_python_does_not_know_starts_the_watch(name: str, started: int) -> None:
+def test_a_call_on_a_thread_that_python_does_not_know_starts_the_watchdog(name: str, started: int) -> None:
     """Once; the call has its arguments all the same."""
     machine = Machine(name, library_file.build(ARCHITECTURES[name], "libx.so.1", FUNCTIONS))
     state, create, target = (machine.OUTSIDE + place for place in (0x200, 0x300, 0x600))
-    words = {word: machine.symbols["cudapy_watch"] + 8 * i for i, word in enumerate(WATCH)}
+    words = {word: machine.symbols["cudapy_watchdog"] + 8 * i for i, word in enumerate(WATCHDOG)}
     machine.write(machine.symbols["cudapy_guard_calls"], state)
     machine.write(words["create"], create)
     machine.write(words["started"], started)
@@ -494,7 +494,7 @@ def test_a_call_on_a_thread_that_python_does_not_know_starts_the_watch(name: str
             slept.append(machine.get(arguments[0]))
             if len(slept) <= 3:
                 machine.write(words["beats"], len(slept))
-            if len(slept) == 3 * WATCH_SECONDS:
+            if len(slept) == 3 * WATCHDOG_SECONDS:
                 machine.write(words["create"], 0)
             return 0
 
@@ -511,7 +511,7 @@ def test_a_call_on_a_thread_that_python_does_not_know_starts_the_watch(name: str
         machine.call(begun[2])
         assert begun[4:] == [words["thread"], 0, 0x7000, 0]
         assert set(slept) == {1_000_000}
-        silent = 3 + WATCH_SECONDS
+        silent = 3 + WATCHDOG_SECONDS
         assert told == [("text", 2, 55, 6, silent), ("threads", 2, 0x1234567890, 0, silent)]
 
 
@@ -532,10 +532,10 @@ print(system.pthread_join(thread, None), version.value > 0)
 
 @pytest.mark.thorough
 def test_a_thread_that_holds_the_gil_and_waits_for_a_call_is_named() -> None:
-    done = run("-m", "cudapy.simulator", "-c", HELD, str(WATCH_SECONDS + 4))
+    done = run("-m", "cudapy.simulator", "-c", HELD, str(WATCHDOG_SECONDS + 4))
     assert (done.returncode, done.stdout) == (0, "0 True\n")
     assert done.stderr.startswith(
-        f"cudapy simulator: for {WATCH_SECONDS} s a thread has held Python's interpreter"
+        f"cudapy simulator: for {WATCHDOG_SECONDS} s a thread has held Python's interpreter"
     )
     if hasattr(ctypes.pythonapi, "_Py_DumpTracebackThreads"):
         assert " in waits\n" in done.stderr

@@ -35,7 +35,7 @@ def main(arguments: Sequence[str], program: str) -> int:
         if options.once or not sys.stdout.isatty():
             _print(machine())
         else:
-            _watch(options.interval)
+            _refresh(options.interval)
     except (LibraryNotFound, system.NvmlError) as error:
         print(f"{parser.prog}: {error}", file=sys.stderr)
         return 1
@@ -60,7 +60,7 @@ def _print(reading: MachineReading) -> None:
     print("\n".join(lines(reading, width, colors=is_terminal and _has_colors())), flush=True)
 
 
-def _watch(interval: float) -> None:
+def _refresh(interval: float) -> None:
     """Again and again, on a screen of its own."""
     reading = machine()  # what is wrong from the start is said on the screen that stays
     with screen():

@@ -34,7 +34,7 @@ def wait(
     release what was freed in the order of the work.
     """
     if _thread() == _main_thread and not resets.is_possible and query(handle)[0] == _NOT_READY:
-        _watch(query, handle, spin)
+        _poll(query, handle, spin)
     synchronize(handle)
     deferred.drain()
 
@@ -58,7 +58,7 @@ def give_wait_lane(sync: Any, handle: InSlot, query: str, synchronize: str, para
         give_lane(sync, first, [(0, handle)], failed, second=second, empty=deferred.all)
 
 
-def _watch(query: Callable[[Any], Any], handle: Any, spin: float) -> None:
+def _poll(query: Callable[[Any], Any], handle: Any, spin: float) -> None:
     """Ask until the work is done or has failed."""
     start = time.perf_counter()
     while query(handle)[0] == _NOT_READY:

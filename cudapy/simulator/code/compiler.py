@@ -58,8 +58,8 @@ VARIANT = " with PTX and registers"
 """What tells the cubins apart from those that the compilers make by themselves."""
 
 
-def watch(install: Callable[[], object]) -> None:
-    """Watch the compilers of this process: those that it has loaded, and those that it loads later.
+def register(install: Callable[[], object]) -> None:
+    """Provide the compilers of this process: those that it has loaded, and those that it loads later.
 
     install: puts the simulator's shared libraries in place, for libcufile, which opens libcuda.so.1 itself.
     """

@@ -119,7 +119,7 @@ def _take(key: str, handle: ctypes.CDLL | None) -> None:
         library = _libraries[key] = open_driver(version, _driver, handle)
         if key == "driver":
             library.tell_forks()
-            library.watch()
+            library.start_watchdog()
 
 
 def _driver() -> Table:

@@ -28,10 +28,10 @@ from .machine_code import (
     TEXT_FAILED,
     THREAD_END,
     THREAD_STEPS,
-    WATCH,
-    WATCH_CODE,
-    WATCH_SECONDS,
-    WATCHED,
+    WATCHDOG,
+    WATCHDOG_CODE,
+    WATCHDOG_SECONDS,
+    WATCHDOG_TABLE,
     LibraryCode,
     called,
     imported,
@@ -231,9 +231,9 @@ class AArch64(LibraryCode, Assembler):
         self.blr(X[9])
         self.b(after)
 
-    def watch(self) -> None:
+    def watchdog(self) -> None:
         seconds, beats = X[19], X[20]
-        with self.function(WATCH_CODE):
+        with self.function(WATCHDOG_CODE):
             self._enter(32)
             self.stp(seconds, beats, SP, 16)
             self.address(X[0], _watched("thread"))
@@ -254,7 +254,7 @@ class AArch64(LibraryCode, Assembler):
             self.mov(beats, X[9])
             self.b_if("ne", "beat")
             self.add(seconds, seconds, 1, wide=False)
-            self.cmp_number(seconds, WATCH_SECONDS)
+            self.cmp_number(seconds, WATCHDOG_SECONDS)
             self.b_if("ne", "again")
             self._report_no_progress("again")
             self.label("end")
@@ -329,7 +329,7 @@ class AArch64(LibraryCode, Assembler):
             self.str_(X[11], X[10])
             self.address(X[0], _watched("thread"))
             self.set(X[1], 0, wide=True)
-            self.address(X[2], Symbol(WATCH_CODE))
+            self.address(X[2], Symbol(WATCHDOG_CODE))
             self.set(X[3], 0, wide=True)
             self.blr(X[9])
             self.label("watched")
@@ -346,4 +346,4 @@ class AArch64(LibraryCode, Assembler):
 
 
 def _watched(name: str) -> Symbol:
-    return called(WATCHED, WATCH, name)
+    return called(WATCHDOG_TABLE, WATCHDOG, name)

@@ -15,7 +15,7 @@
     symbol      cudapy_thread_end   what threads call at their end, if the library has THREAD_STEPS
     symbol      cudapy_fork_prepare, _parent, _child    what pthread_atfork takes
     symbol      cudapy_fork_calls   the table of what these call
-    symbol      cudapy_watch        the table of the thread that watches the GIL
+    symbol      cudapy_watchdog      the table of the thread that watches the GIL
 
 glibc knows an open library by its DT_SONAME: once this one is open, `dlopen("libcuda.so.1")` finds it.
 """
@@ -60,8 +60,8 @@ from .machine_code import (
     TARGETS,
     TEXTS,
     THREAD_STEPS,
-    WATCH,
-    WATCHED,
+    WATCHDOG,
+    WATCHDOG_TABLE,
     ZERO,
     ZEROS,
     LibraryCode,
@@ -167,7 +167,7 @@ def _code(
     code.forks()
     if has_boot:
         code.boot()
-    code.watch()
+    code.watchdog()
     code.guards()
     code.label(GUARDS)
     for index in range(len(functions) + 1):  # and one for the resolver
@@ -183,7 +183,7 @@ def _words(functions: Mapping[str, int]) -> Words:
     words.table(TARGETS, count + 1)
     words.table(CALLED_BY_GUARDS, len(GUARD_CALLS) + 1)
     words.table(CALLED_BY_FORKS, len(FORK_CALLS) + 1)
-    words.table(WATCHED, len(WATCH))
+    words.table(WATCHDOG_TABLE, len(WATCHDOG))
     if texts_of(functions):
         words.table(TEXTS, len(texts_of(functions)))
     return words

@@ -20,7 +20,7 @@ from ..memory.pages import unnamed_file
 from ..stderr import say_mistake
 from . import library_file, machine_code
 from .architectures import this_machine
-from .machine_code import FORK_CALLS, GUARD_CALLS, GUARDED, WATCH, WATCH_SECONDS
+from .machine_code import FORK_CALLS, GUARD_CALLS, GUARDED, WATCHDOG, WATCHDOG_SECONDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 _NOLOAD = getattr(os, "RTLD_NOLOAD", 4)
 _NO_GIL = (
-    f"cudapy simulator: for {WATCH_SECONDS} s a thread has held Python's interpreter lock (GIL) in code that "
-    "is not Python's. The simulator needs the lock: if that code waits for another thread's call of CUDA, "
-    "both wait forever. Python's threads:\n"
+    f"cudapy simulator: for {WATCHDOG_SECONDS} s a thread has held Python's interpreter lock (GIL) in code "
+    "that is not Python's. The simulator needs the lock: if that code waits for another thread's call of "
+    "CUDA, both wait forever. Python's threads:\n"
 ).encode()
 _RESOLVER = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)
 
@@ -155,11 +155,11 @@ class SharedLibrary:
         else:
             system["pthread_atfork"](*handlers)
 
-    def watch(self) -> None:
+    def start_watchdog(self) -> None:
         """From the first call on a thread that Python did not make, say when nobody gets the GIL any more."""
-        table = (ctypes.c_void_p * len(WATCH)).in_dll(self._handle, machine_code.WATCHED)
-        place = dict(zip(WATCH, range(len(WATCH)), strict=True))
-        beats = (ctypes.c_uint64 * len(WATCH)).in_dll(self._handle, machine_code.WATCHED)
+        table = (ctypes.c_void_p * len(WATCHDOG)).in_dll(self._handle, machine_code.WATCHDOG_TABLE)
+        place = dict(zip(WATCHDOG, range(len(WATCHDOG)), strict=True))
+        beats = (ctypes.c_uint64 * len(WATCHDOG)).in_dll(self._handle, machine_code.WATCHDOG_TABLE)
 
         def probe(_: object) -> None:
             while not self._is_over:
@@ -182,7 +182,7 @@ class SharedLibrary:
         """From now on Python may end: every function is machine code, and nothing else calls Python's."""
         with self._lock:
             self._is_over = True
-            ctypes.c_void_p.in_dll(self._handle, machine_code.WATCHED).value = None
+            ctypes.c_void_p.in_dll(self._handle, machine_code.WATCHDOG_TABLE).value = None
             ctypes.c_void_p.in_dll(self._handle, machine_code.CALLED_BY_FORKS).value = None
             finders = library_file.texts_of(self._functions)
             if finders:

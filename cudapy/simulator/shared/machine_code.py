@@ -27,8 +27,8 @@ finds the text of an error has its own `text`, and the address of a table:
 The library of a program that has no Python has `boot` for its resolver, which starts one. `thread_end` gives
 back Python's state of a thread: see `threads`.
 
-A call on a thread of which Python knows nothing starts `watch`, a thread that needs no GIL: it says when
-nobody has had the GIL for WATCH_SECONDS, as when the one that holds it waits for the call.
+A call on a thread of which Python knows nothing starts `watchdog`, a thread that needs no GIL: it says when
+nobody has had the GIL for WATCHDOG_SECONDS, as when the one that holds it waits for the call.
 
 Python learns of a fork that C makes by three functions of `forks`, which pthread_atfork takes:
 
@@ -94,7 +94,7 @@ FORK_CALLS = (
 )
 """What `forks` calls; their addresses are in a table, in this order, and behind them is `held`. As long as
 the first is NULL, forks call nothing."""
-WATCH = (
+WATCHDOG = (
     "create",
     "sleep",
     "write",
@@ -107,10 +107,10 @@ WATCH = (
     "started",
     "thread",
 )
-"""The words of the table of `watch`: pthread_create, usleep, write, _Py_DumpTracebackThreads or NULL, what
+"""The words of the table of `watchdog`: pthread_create, usleep, write, _Py_DumpTracebackThreads or NULL, what
 counts `beats` as long as it gets the GIL, what is written if it does not, and what for `dump`. As long as the
 first is NULL, nothing is watched."""
-WATCH_SECONDS = 10
+WATCHDOG_SECONDS = 10
 PROMOTED = 0x2 | 0x4 | 0x100
 """RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL: of a library that is open, others find the symbols from then on."""
 GUARDED = 6
@@ -124,8 +124,8 @@ THREAD_STEPS = ("cudapy_thread_clear", "cudapy_thread_attach", "cudapy_thread_de
 """The functions that THREAD_END calls, in this order."""
 FORKS = ("cudapy_fork_prepare", "cudapy_fork_parent", "cudapy_fork_child")
 CALLED_BY_FORKS = "cudapy_fork_calls"
-WATCHED = "cudapy_watch"
-LAZY, GUARD_ALL, WATCH_CODE, BOOT, START = "lazy", "guards", "watch", "boot", "start"
+WATCHDOG_TABLE = "cudapy_watchdog"
+LAZY, GUARD_ALL, WATCHDOG_CODE, BOOT, START = "lazy", "guards", "watchdog", "boot", "start"
 """Labels of code that other libraries do not see."""
 ONCE, PROGRAM, PYTHON = "once", "program", "python"
 """What `boot` needs: a pthread_once_t, a Python program, and the soname of libpython, which end in NUL."""
@@ -210,8 +210,8 @@ class LibraryCode(Code):
         """`int boot(int)`: have the interpreter, which is started if there is none, run the text."""
         raise NotImplementedError
 
-    def watch(self) -> None:
-        """`void *watch(void *)`, which a thread runs."""
+    def watchdog(self) -> None:
+        """`void *watchdog(void *)`, which a thread runs."""
         raise NotImplementedError
 
     def guards(self) -> None:

@@ -46,10 +46,10 @@ from .machine_code import (
     TEXT_FAILED,
     THREAD_END,
     THREAD_STEPS,
-    WATCH,
-    WATCH_CODE,
-    WATCH_SECONDS,
-    WATCHED,
+    WATCHDOG,
+    WATCHDOG_CODE,
+    WATCHDOG_SECONDS,
+    WATCHDOG_TABLE,
     LibraryCode,
     called,
     imported,
@@ -231,9 +231,9 @@ class X86_64(LibraryCode, Assembler):
         self.call_at(RAX)
         self.jump(after)
 
-    def watch(self) -> None:
+    def watchdog(self) -> None:
         beats, seconds = R12, RBX
-        with self.function(WATCH_CODE):
+        with self.function(WATCHDOG_CODE):
             for register in (RBX, R12, R13):
                 self.push(register)
             self.lea(RDI, _watched("thread"))
@@ -255,7 +255,7 @@ class X86_64(LibraryCode, Assembler):
             self.word("mov", beats, RAX)
             self.jump_if("ne", "beat")
             self.number("add", seconds, 1, wide=False)
-            self.number("cmp", seconds, WATCH_SECONDS, wide=False)
+            self.number("cmp", seconds, WATCHDOG_SECONDS, wide=False)
             self.jump_if("ne", "again")
             self._report_no_progress("again")
             self.label("end")
@@ -332,7 +332,7 @@ class X86_64(LibraryCode, Assembler):
             self.word("xor", RSI, RSI, wide=False)
             self.word("xor", RCX, RCX, wide=False)
             self.word("mov", RAX, RDX)
-            self.lea(RDX, Symbol(WATCH_CODE))
+            self.lea(RDX, Symbol(WATCHDOG_CODE))
             self.call_at(RAX)
             self.label("watched")
             for register, place in arguments:
@@ -348,4 +348,4 @@ class X86_64(LibraryCode, Assembler):
 
 
 def _watched(name: str) -> Symbol:
-    return called(WATCHED, WATCH, name)
+    return called(WATCHDOG_TABLE, WATCHDOG, name)

@@ -87,7 +87,7 @@ class SharedEvent(Event):
         if known != number:
             record = Record()
             if done < number:
-                record.work = Queue(Faults()).submit(lambda: self._watch(number, process))
+                record.work = Queue(Faults()).submit(lambda: self._wait_for(number, process))
             self._known = number, record
         return record
 
@@ -100,7 +100,7 @@ class SharedEvent(Event):
     def put(self, record: Record) -> None:
         """`begin` has said so to all processes."""
 
-    def _watch(self, number: int, process: int) -> None:
+    def _wait_for(self, number: int, process: int) -> None:
         """Wait until a record is done, or whoever made it is no more."""
         while self._state.read()[2] < number and not has_ended(process):
             time.sleep(PATIENCE)

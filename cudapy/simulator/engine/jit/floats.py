@@ -22,10 +22,10 @@ def _with_nan(result: Term, a: Term, b: Term, c: Term) -> Term:
     return result.of(tuple(result.lanes.code.nan64(*each) for each in parts))
 
 
-def _settled(result: Term, a: Term, b: Term, c: Term | None) -> Term:
-    """As `Vectors.settled`."""
+def _flush_least(result: Term, a: Term, b: Term, c: Term | None) -> Term:
+    """As `Vectors.flush_least`."""
     code = result.lanes.code
-    return result.of((code.settled(result.value[0], a.value[0], b.value[0], c.value[0] if c else None),))
+    return result.of((code.flush_least(result.value[0], a.value[0], b.value[0], c.value[0] if c else None),))
 
 
 @primitive()
@@ -75,7 +75,7 @@ def multiply32(a: Term, b: Term, rnd: str | None = None, ftz: bool = False) -> T
     if not ftz:
         return result
     _require_nearest(rnd)
-    return _settled(result, a, b, None)
+    return _flush_least(result, a, b, None)
 
 
 @primitive()
@@ -85,7 +85,7 @@ def fma32(a: Term, b: Term, c: Term, rnd: str | None = None, ftz: bool = False) 
     if not ftz:
         return result
     _require_nearest(rnd)
-    return _settled(result, a, b, c)
+    return _flush_least(result, a, b, c)
 
 
 @primitive()

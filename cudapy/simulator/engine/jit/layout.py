@@ -106,7 +106,7 @@ ROUTINES = next(_fields)
     FINISH,  # all lanes of the chunk have left
     BARRIER,  # they wait at the barrier eax of their block, and go on at rdx
     GIVE_UP,  # lanes are at block eax, and NumPy is to go on with the chunk
-    SETTLE,  # see `Vectors.settled`; MOVED: the result, a, b, c
+    FLUSH_LEAST,  # see `Vectors.flush_least`; MOVED: the result, a, b, c
     CHECK_GLOBAL,  # whether ADDRESS can be accessed: r8 bytes, rdx: what was found before. eax is 0 if so
     CHECK_SHARED,
     CHECK_LOCAL,

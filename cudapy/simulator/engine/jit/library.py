@@ -77,8 +77,8 @@ class Routines(NamedTuple):
 def routines() -> Routines:
     """Where they are."""
     out = assembler()
-    names = ["leave", "schedule", "go_on", "diverge", "exit", "finish_chunk", "barrier", "give_up", "settle"]
-    names += ["check_global", "check_shared", "check_local", "check_generic"]
+    names = ["leave", "schedule", "go_on", "diverge", "exit", "finish_chunk", "barrier", "give_up"]
+    names += ["flush_least", "check_global", "check_shared", "check_local", "check_generic"]
     with out.routine("enter", takes=(RDI,)):
         out.begin_function()
         out.push(RBX)
@@ -89,7 +89,7 @@ def routines() -> Routines:
     _warps(out)
     _rings(out)
     _schedule(out)
-    _settle(out)
+    _flush_least(out)
     _rows(out)
     _check_global(out)
     for name, window, size, base in (
@@ -557,9 +557,9 @@ def _put_place(out: Assembler, part: int, place: Register) -> None:
     out.store("movups", At(RBX, layout.PLACE + 32 * part), before)
 
 
-def _settle(out: Assembler) -> None:
+def _flush_least(out: Assembler) -> None:
     """The sign of a * b + (c - TINY) is exact: the difference is, as the sum nearly vanishes."""
-    with out.routine("settle"):
+    with out.routine("flush_least"):
         saved = layout.VALUES + 7 * WIDE  # nothing is loaded or stored within straight-line code
         out.saves(YMM[:8])
         for register in YMM[:8]:

@@ -143,7 +143,7 @@ class Region:
         self._spills: list[int] = []
         self._pointers: list[int] = []
         self._end = layout.END
-        self._gates = {number for number in numbers if blocks[number].gathers or blocks[number].meets}
+        self._sync_points = {number for number in numbers if blocks[number].gathers or blocks[number].meets}
         """The blocks before which lanes may leave: warp operations, barriers, loads of undefined bytes."""
         self._left_before: dict[int, str] = {}
         self._crossing: set[str] = set().union(*(block.live_in for block in blocks))
@@ -315,7 +315,7 @@ class Region:
             wanted: set[str] = set()
             early: set[str] = set()
             while pending:
-                if pending[-1] in self._gates:
+                if pending[-1] in self._sync_points:
                     early.update(self._blocks[pending[-1]].live_in)
                 for following in self._blocks[pending.pop()].successors():
                     if following not in self._places:
@@ -384,7 +384,7 @@ class Region:
     def leave_before(self, number: int) -> str:
         """The label at which lanes leave before a block."""
         if number not in self._left_before:
-            self._gates.add(number)
+            self._sync_points.add(number)
             self.exit_to(number)
             self._left_before[number] = f"before {number}"
         return self._left_before[number]

@@ -15,7 +15,7 @@ from . import layout
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-_LATE = ("nan64", "settled")
+_LATE = ("nan64", "flush")
 """Steps that take their operands after they have begun to make their result."""
 _POINTERS = (RSI, RDI, R8, R9, R10, R11)
 """Registers for the first pointers of `beside` and its like; others are loaded for each use."""
@@ -90,11 +90,11 @@ class Vectors:
         """A binary64 result; where it is NaN, the first of `b`, `c` and `a` that is one, quiet."""
         return self._add("nan64", (result, a, b, c), None, "nan64")
 
-    def settled(self, result: int, a: int, b: int, c: int | None) -> int:
+    def flush_least(self, result: int, a: int, b: int, c: int | None) -> int:
         """.ftz of a * b + c in binary32, where the result is the least normal number: 0 if it would have been
         below that with any exponent.
         """
-        return self._add("settled", (result, a, b, result if c is None else c), int(c is not None), "settled")
+        return self._add("flush", (result, a, b, result if c is None else c), int(c is not None), "flush")
 
     def load(self, offset: int, scale: int = 1) -> int:
         """Eight lanes at an offset: of 4 bytes each; scale 2: four of 8; scale 0: in all parts the same."""
@@ -267,11 +267,11 @@ class _Allocation:
         elif step.form == "blend":
             out.vector("blendvps", target, taken[0], taken[1], taken[2] << 4)
         else:
-            (self._choose_nan if step.form == "nan64" else self._settle)(out, target, taken, step.number)
+            (self._choose_nan if step.form == "nan64" else self._flush_least)(out, target, taken, step.number)
             self._release(last)
         return target
 
-    def _settle(self, out: Assembler, target: int, taken: list[int], has_sum: int | None) -> None:
+    def _flush_least(self, out: Assembler, target: int, taken: list[int], has_sum: int | None) -> None:
         first, second = range(out.VECTORS - _SPARE, out.VECTORS)
         over = out.new_label()
         out.unary("movups", target, taken[0])
@@ -285,7 +285,7 @@ class _Allocation:
         if not has_sum:
             out.vector("pxor", first, first, first)
             out.store("movups", At(RBX, layout.MOVED + 96), first)
-        out.call_at(At(RBX, layout.ROUTINES + 8 * layout.SETTLE))
+        out.call_at(At(RBX, layout.ROUTINES + 8 * layout.FLUSH_LEAST))
         out.unary("movups", target, At(RBX, layout.MOVED))
         out.label(over)
 

@@ -115,10 +115,10 @@ class Barriers:
             is_for_all = self._expected[number] == 0
             if not counts.any():
                 del self._arrived[number], self._expected[number]
-            released += self._let_go(number, done, is_for_all)
+            released += self._release_groups(number, done, is_for_all)
         return released
 
-    def _let_go(self, number: int, done: Bools, is_for_all: Bools) -> list[Released]:
+    def _release_groups(self, number: int, done: Bools, is_for_all: Bools) -> list[Released]:
         groups = self._waiting.pop(number, [])
         totals = self._totals(groups, done)
         released, waiting = [], []

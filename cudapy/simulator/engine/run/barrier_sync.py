@@ -213,7 +213,7 @@ class BarrierSync:
             if len(np.unique(np.concatenate([polls.lanes(), *all_lanes]))) == int(self._threads.live.sum()):
                 self.deadlock(self._batch.mbarriers.who_asks())
 
-    def watch(self) -> None:
+    def check_progress(self) -> None:
         """Say that all threads wait, if they seem to; raise Fault for a kernel that is to end."""
         watchdog = self._batch.launch.watchdog
         places = {key: self._looks_at(key) for key in self._groups.ready}

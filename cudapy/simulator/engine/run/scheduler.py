@@ -119,7 +119,7 @@ class Scheduler:
                 if here is not None:
                     groups.add(here.key, lanes)
                     here = None
-                self._barriers.watch()
+                self._barriers.check_progress()
             if here is None:
                 if not ready:
                     if self._barriers.is_idle:
@@ -196,7 +196,7 @@ class Scheduler:
         if batch.launch.watchdog.is_due:
             key = Key(self._running.depth, block, self._running.function)
             self._groups.add(key, lanes)
-            self._barriers.watch()
+            self._barriers.check_progress()
             self._groups.ready[key].pop()
             if not self._groups.ready[key]:
                 del self._groups.ready[key]
