@@ -9,7 +9,13 @@ from .._ffi.shown import shown
 
 
 class Choice(str, Enum):
-    """A choice by name. Raises ValueError, with the choices, for what is none of them."""
+    """A choice by name; `auto()` is it in small letters. Raises ValueError, with the choices, for others."""
+
+    _value_: str
+
+    @staticmethod
+    def _generate_next_value_(name: str, *_: object) -> str:
+        return name.lower()
 
     @classmethod
     def _missing_(cls, value: Any) -> Any:

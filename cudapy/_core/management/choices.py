@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from enum import auto
 from typing import Any, TypeVar
 
 from ... import nvml
@@ -40,192 +41,192 @@ C = TypeVar("C", bound=Choice)
 class AddressingMode(Choice):
     """How a device addresses the memory of the host: by the kernel, or by translation in hardware."""
 
-    HMM = "hmm"
-    ATS = "ats"
+    HMM = auto()
+    ATS = auto()
 
 
 class AffinityScope(Choice):
     """How far around a device to look for CPUs and memory."""
 
-    NODE = "node"
-    SOCKET = "socket"
+    NODE = auto()
+    SOCKET = auto()
 
 
 class ClockId(Choice):
     """Which value of a clock."""
 
-    CURRENT = "current"
-    CUSTOMER_BOOST_MAX = "customer_boost_max"
+    CURRENT = auto()
+    CUSTOMER_BOOST_MAX = auto()
 
 
 class ClockType(Choice):
     """Which clock."""
 
-    GRAPHICS = "graphics"
-    SM = "sm"
-    MEMORY = "memory"
-    VIDEO = "video"
+    GRAPHICS = auto()
+    SM = auto()
+    MEMORY = auto()
+    VIDEO = auto()
 
 
 class ClocksEventReasons(Choice):
     """Why clocks are what they are."""
 
-    NONE = "none"
-    GPU_IDLE = "gpu_idle"
-    APPLICATIONS_CLOCKS_SETTING = "applications_clocks_setting"
-    SW_POWER_CAP = "sw_power_cap"
-    HW_SLOWDOWN = "hw_slowdown"
-    SYNC_BOOST = "sync_boost"
-    SW_THERMAL_SLOWDOWN = "sw_thermal_slowdown"
-    HW_THERMAL_SLOWDOWN = "hw_thermal_slowdown"
-    HW_POWER_BRAKE_SLOWDOWN = "hw_power_brake_slowdown"
-    DISPLAY_CLOCK_SETTING = "display_clock_setting"
-    BOARD_LIMIT = "board_limit"
-    RELIABILITY = "reliability"
+    NONE = auto()
+    GPU_IDLE = auto()
+    APPLICATIONS_CLOCKS_SETTING = auto()
+    SW_POWER_CAP = auto()
+    HW_SLOWDOWN = auto()
+    SYNC_BOOST = auto()
+    SW_THERMAL_SLOWDOWN = auto()
+    HW_THERMAL_SLOWDOWN = auto()
+    HW_POWER_BRAKE_SLOWDOWN = auto()
+    DISPLAY_CLOCK_SETTING = auto()
+    BOARD_LIMIT = auto()
+    RELIABILITY = auto()
 
 
 class CoolerControl(Choice):
     """How a cooler is controlled: on and off, or in between, too."""
 
-    TOGGLE = "toggle"
-    VARIABLE = "variable"
+    TOGGLE = auto()
+    VARIABLE = auto()
 
 
 class CoolerTarget(Choice):
     """What a cooler cools."""
 
-    NONE = "none"
-    GPU = "gpu"
-    MEMORY = "memory"
-    POWER_SUPPLY = "power_supply"
+    NONE = auto()
+    GPU = auto()
+    MEMORY = auto()
+    POWER_SUPPLY = auto()
 
 
 class EventType(Choice):
     """What can happen to a device."""
 
-    NONE = "none"
-    SINGLE_BIT_ECC_ERROR = "single_bit_ecc_error"
-    DOUBLE_BIT_ECC_ERROR = "double_bit_ecc_error"
-    PSTATE = "pstate"
-    XID_CRITICAL_ERROR = "xid_critical_error"
-    CLOCK = "clock"
-    POWER_SOURCE_CHANGE = "power_source_change"
-    MIG_CONFIG_CHANGE = "mig_config_change"
-    SINGLE_BIT_ECC_ERROR_STORM = "single_bit_ecc_error_storm"
-    DRAM_RETIREMENT_EVENT = "dram_retirement_event"
-    DRAM_RETIREMENT_FAILURE = "dram_retirement_failure"
-    NON_FATAL_POISON_ERROR = "non_fatal_poison_error"
-    FATAL_POISON_ERROR = "fatal_poison_error"
-    GPU_UNAVAILABLE_ERROR = "gpu_unavailable_error"
-    GPU_RECOVERY_ACTION = "gpu_recovery_action"
+    NONE = auto()
+    SINGLE_BIT_ECC_ERROR = auto()
+    DOUBLE_BIT_ECC_ERROR = auto()
+    PSTATE = auto()
+    XID_CRITICAL_ERROR = auto()
+    CLOCK = auto()
+    POWER_SOURCE_CHANGE = auto()
+    MIG_CONFIG_CHANGE = auto()
+    SINGLE_BIT_ECC_ERROR_STORM = auto()
+    DRAM_RETIREMENT_EVENT = auto()
+    DRAM_RETIREMENT_FAILURE = auto()
+    NON_FATAL_POISON_ERROR = auto()
+    FATAL_POISON_ERROR = auto()
+    GPU_UNAVAILABLE_ERROR = auto()
+    GPU_RECOVERY_ACTION = auto()
 
 
 class FanControlPolicy(Choice):
     """Who controls a fan: the temperature, or the user."""
 
-    TEMPERATURE_CONTROLLED = "temperature_controlled"
-    MANUAL = "manual"
+    TEMPERATURE_CONTROLLED = auto()
+    MANUAL = auto()
 
 
 class GpuP2PCapsIndex(Choice):
     """What two devices may be able to do to each other. PROP is another name of PCI."""
 
-    READ = "read"
-    WRITE = "write"
-    NVLINK = "nvlink"
-    ATOMICS = "atomics"
-    PCI = "pci"
-    PROP = "prop"
-    UNKNOWN = "unknown"
+    READ = auto()
+    WRITE = auto()
+    NVLINK = auto()
+    ATOMICS = auto()
+    PCI = auto()
+    PROP = auto()
+    UNKNOWN = auto()
 
 
 class GpuP2PStatus(Choice):
     """Whether they are, and if not, why."""
 
-    OK = "ok"
+    OK = auto()
     CHIPSET_NOT_SUPPORTED = "chipset not supported"
     GPU_NOT_SUPPORTED = "GPU not supported"
     IOH_TOPOLOGY_NOT_SUPPORTED = "IOH topology not supported"
     DISABLED_BY_REGKEY = "disabled by regkey"
     NOT_SUPPORTED = "not supported"
-    UNKNOWN = "unknown"
+    UNKNOWN = auto()
 
 
 class GpuTopologyLevel(Choice):
     """Where the ways of two devices to the CPU meet, from the same board to different sockets."""
 
-    INTERNAL = "internal"
-    SINGLE = "single"
-    MULTIPLE = "multiple"
-    HOSTBRIDGE = "hostbridge"
-    NODE = "node"
-    SYSTEM = "system"
+    INTERNAL = auto()
+    SINGLE = auto()
+    MULTIPLE = auto()
+    HOSTBRIDGE = auto()
+    NODE = auto()
+    SYSTEM = auto()
 
 
 class InforomObject(Choice):
     """A part of the infoROM."""
 
-    OEM = "oem"
-    ECC = "ecc"
-    POWER = "power"
-    DEN = "den"
+    OEM = auto()
+    ECC = auto()
+    POWER = auto()
+    DEN = auto()
 
 
 class SystemEventType(Choice):
     """What can happen to the system: the driver lets go of a device, or takes it."""
 
-    UNBIND = "unbind"
-    BIND = "bind"
+    UNBIND = auto()
+    BIND = auto()
 
 
 class TemperatureThresholds(Choice):
     """A temperature at which something happens."""
 
-    SHUTDOWN = "shutdown"
-    SLOWDOWN = "slowdown"
-    MEM_MAX = "mem_max"
-    GPU_MAX = "gpu_max"
-    ACOUSTIC_MIN = "acoustic_min"
-    ACOUSTIC_CURR = "acoustic_curr"
-    ACOUSTIC_MAX = "acoustic_max"
-    GPS_CURR = "gps_curr"
+    SHUTDOWN = auto()
+    SLOWDOWN = auto()
+    MEM_MAX = auto()
+    GPU_MAX = auto()
+    ACOUSTIC_MIN = auto()
+    ACOUSTIC_CURR = auto()
+    ACOUSTIC_MAX = auto()
+    GPS_CURR = auto()
 
 
 class ThermalController(Choice):
     """What reads a thermal sensor."""
 
-    GPU_INTERNAL = "gpu_internal"
-    ADM1032 = "adm1032"
-    ADT7461 = "adt7461"
-    MAX6649 = "max6649"
-    MAX1617 = "max1617"
-    LM99 = "lm99"
-    LM89 = "lm89"
-    LM64 = "lm64"
-    G781 = "g781"
-    ADT7473 = "adt7473"
-    SBMAX6649 = "sbmax6649"
-    VBIOSEVT = "vbiosevt"
-    OS = "os"
-    NVSYSCON_CANOAS = "nvsyscon_canoas"
-    NVSYSCON_E551 = "nvsyscon_e551"
-    MAX6649R = "max6649r"
-    ADT7473S = "adt7473s"
-    UNKNOWN = "unknown"
+    GPU_INTERNAL = auto()
+    ADM1032 = auto()
+    ADT7461 = auto()
+    MAX6649 = auto()
+    MAX1617 = auto()
+    LM99 = auto()
+    LM89 = auto()
+    LM64 = auto()
+    G781 = auto()
+    ADT7473 = auto()
+    SBMAX6649 = auto()
+    VBIOSEVT = auto()
+    OS = auto()
+    NVSYSCON_CANOAS = auto()
+    NVSYSCON_E551 = auto()
+    MAX6649R = auto()
+    ADT7473S = auto()
+    UNKNOWN = auto()
 
 
 class ThermalTarget(Choice):
     """What a thermal sensor measures."""
 
-    NONE = "none"
-    GPU = "gpu"
-    MEMORY = "memory"
-    POWER_SUPPLY = "power_supply"
-    BOARD = "board"
-    VCD_BOARD = "vcd_board"
-    VCD_INLET = "vcd_inlet"
-    VCD_OUTLET = "vcd_outlet"
-    ALL = "all"
+    NONE = auto()
+    GPU = auto()
+    MEMORY = auto()
+    POWER_SUPPLY = auto()
+    BOARD = auto()
+    VCD_BOARD = auto()
+    VCD_INLET = auto()
+    VCD_OUTLET = auto()
+    ALL = auto()
 
 
 def _same(choices: type[C], numbers: Any, **renamed: str) -> Mapping[C, int]:

@@ -1,19 +1,21 @@
 """Choices of textures by name."""
 
+from enum import auto
+
 from ..choices import Choice
 
 
 class ArrayFormatType(Choice):
     """The type of a channel. Source: CUarray_format."""
 
-    UINT8 = "uint8"
-    UINT16 = "uint16"
-    UINT32 = "uint32"
-    INT8 = "int8"
-    INT16 = "int16"
-    INT32 = "int32"
-    FLOAT16 = "float16"
-    FLOAT32 = "float32"
+    UINT8 = auto()
+    UINT16 = auto()
+    UINT32 = auto()
+    INT8 = auto()
+    INT16 = auto()
+    INT32 = auto()
+    FLOAT16 = auto()
+    FLOAT32 = auto()
 
 
 class AddressModeType(Choice):
@@ -23,10 +25,10 @@ class AddressModeType(Choice):
     color. WRAP and MIRROR are for normalized coordinates; with others the device does what CLAMP does.
     """
 
-    WRAP = "wrap"
-    CLAMP = "clamp"
-    MIRROR = "mirror"
-    BORDER = "border"
+    WRAP = auto()
+    CLAMP = auto()
+    MIRROR = auto()
+    BORDER = auto()
 
 
 class FilterModeType(Choice):
@@ -35,8 +37,8 @@ class FilterModeType(Choice):
     POINT: the nearest one. LINEAR: the neighbours of all axes, weighted by their distance.
     """
 
-    POINT = "point"
-    LINEAR = "linear"
+    POINT = auto()
+    LINEAR = auto()
 
 
 class ReadModeType(Choice):
@@ -46,5 +48,5 @@ class ReadModeType(Choice):
     they have 8 or 16 bits.
     """
 
-    ELEMENT_TYPE = "element_type"
-    NORMALIZED_FLOAT = "normalized_float"
+    ELEMENT_TYPE = auto()
+    NORMALIZED_FLOAT = auto()
