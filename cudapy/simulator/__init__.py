@@ -97,7 +97,7 @@ def alive() -> dict[str, int]:
     If it is the same before and after some work, nothing leaked. "retained context" says how often primary
     contexts are retained; memory that pools keep for later is not counted.
     """
-    from .live_objects import live_objects
+    from .memory.leaks import live_objects
 
     return live_objects()
 

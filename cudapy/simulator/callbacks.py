@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 from .._ffi.handles import Thunk
 from .._ffi.prototypes import CParameter, Prototype
-from . import failures, interrupts
+from . import interrupts
 from .addresses import lists, pointed, require, require_lists
 from .gc_pause import gc_pause
-from .refused import Refused
+from .refused import Refused, check
 from .stderr import say_mistake
 
 TYPE_CHECKING = False
@@ -215,7 +215,7 @@ def _function(binding: Binding, hooks: LibraryHooks, layouts: Layouts) -> Callab
     def run(arguments: tuple[Any, ...]) -> Any:
         try:
             before(symbol)
-            failures.check(symbol)
+            check(symbol)
             for i, size, name in looked_at:
                 if arguments[i]:
                     require(pointed(arguments[i]), size, name)

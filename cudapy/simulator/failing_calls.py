@@ -9,10 +9,10 @@ from typing import Any
 from .._bindings.errors import STICKY
 from .._types.driver.enums import CUresult
 from .._types.runtime.enums import cudaError_t
-from . import failures
 from .devices.context import top
 from .process import tables
 from .refused import Refused
+from .refused import failing as active
 
 _VERSION = re.compile(r"_v\d+$")
 
@@ -54,13 +54,13 @@ class Failure:
             self._faulty.append(context.root)
 
     def __enter__(self) -> Failure:
-        if self in failures.active:
+        if self in active:
             raise RuntimeError("failing() is for one `with` block")
-        failures.active.append(self)
+        active.append(self)
         return self
 
     def __exit__(self, *exception: object) -> None:
-        failures.active.remove(self)
+        active.remove(self)
         for context in self._faulty:
             context.revive()
 

@@ -147,12 +147,14 @@ def stand_in() -> bool:
     For programs that are to run anywhere, such as samples: call it first. Returns whether the driver of this
     process is the simulator.
     """
+    from .devices.device import Hardware
     from .options import Options
 
     if os.environ.get("CUDAPY_DRIVER") and not is_enabled():
         tables()
     if not is_enabled() and not _shows_a_device():
         _enable(Options(), unusable="cuda")
+        Hardware.may_hide_all = False  # CUDA_VISIBLE_DEVICES is about the driver
         print("no NVIDIA GPU here: running on the cudapy simulator", flush=True)
     return is_enabled()
 

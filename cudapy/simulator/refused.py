@@ -5,6 +5,10 @@ from __future__ import annotations
 from .._types.driver.enums import CUresult
 from .._types.runtime.enums import cudaError_t
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .failing_calls import Failure
+
 
 class Refused(Exception):
     """A call fails: with the CUresult (or cudaError_t) of this name, and why."""
@@ -29,3 +33,13 @@ def invalid(reason: str) -> Refused:
 def unsupported(reason: str) -> Refused:
     """CUDA_ERROR_NOT_SUPPORTED: what the simulator does not have, said by name."""
     return Refused("CUDA_ERROR_NOT_SUPPORTED", reason)
+
+
+failing: list[Failure] = []
+"""What may have a call fail because a test wants it to."""
+
+
+def check(symbol: str) -> None:
+    """Before each function of a simulated library. Raises Refused."""
+    for each in tuple(failing):
+        each.before(symbol)

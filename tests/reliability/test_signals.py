@@ -35,7 +35,7 @@ class Interrupting:
     def __init__(self, w: World, call: int) -> None:
         self.left, self.names = call, []  # type: tuple[int, list[str]]
         self.came = ""
-        self._active = w.module("simulator.failures").active
+        self._active = w.module("simulator.refused").failing
         self._errors = w.module("simulator.interrupts").errors
 
     def before(self, symbol: str) -> None:

@@ -107,7 +107,8 @@ class World:
     def _watch(self, library: Any) -> None:
         """Let calls of a compiler fail as those of the driver do."""
         load = library.load
-        check, refusal = self.module("simulator.failures").check, self.module("simulator.refused").Refused
+        refused = self.module("simulator.refused")
+        check, refusal = refused.check, refused.Refused
         library.load = lambda: Compiler(load(), self.compilers, check, refusal)
 
     @contextmanager

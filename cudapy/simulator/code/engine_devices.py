@@ -17,7 +17,7 @@ forgotten(_devices.clear)
 def engine_device(device: Device) -> EngineDevice:
     """What kernels see of a device."""
     with _lock:
-        if device.ordinal not in _devices:
+        if device.index not in _devices:
             count = device[CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT]
-            _devices[device.ordinal] = EngineDevice(table, count, notify=say)
-        return _devices[device.ordinal]
+            _devices[device.index] = EngineDevice(table, count, notify=say)
+        return _devices[device.index]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 import uuid
 from typing import Any
@@ -26,15 +27,21 @@ class Hardware:
 
     devices = 1
     compute_capability = (9, 0)
+    may_hide_all = True
+    """Whether CUDA_VISIBLE_DEVICES may leave no device; otherwise, it is not obeyed where it does."""
 
 
 class Device:
-    """One device. `pool` and `default_pool` are handles, made when they are asked for."""
+    """One device. `pool` and `default_pool` are handles, made when they are asked for.
 
-    def __init__(self, ordinal: int) -> None:
-        self.ordinal = ordinal
-        self.attributes = attributes(ordinal, Hardware.compute_capability)
-        self.uuid = uuid_of(ordinal)
+    index: its number in the machine, which is NVML's. `ordinal` is its number among visible devices, or -1.
+    """
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+        self.ordinal = -1
+        self.attributes = attributes(index, Hardware.compute_capability)
+        self.uuid = uuid_of(index)
         self.total_memory = total_memory()
         self.used_memory = 0
         self._lock = threading.Lock()
@@ -62,17 +69,12 @@ class Device:
     @property
     def bus(self) -> bytes:
         """The PCI address."""
-        return bus_of(self.ordinal)
+        return f"FFFF:{self.index:02X}:00.0".encode()  # as no real device has it
 
 
-def bus_of(ordinal: int) -> bytes:
-    """The PCI address of a device, as no real one has it."""
-    return f"FFFF:{ordinal:02X}:00.0".encode()
-
-
-def uuid_of(ordinal: int) -> bytes:
+def uuid_of(index: int) -> bytes:
     """The UUID of a device, the same in every process."""
-    return uuid.uuid5(uuid.NAMESPACE_DNS, f"cudapy simulator {ordinal}").bytes
+    return uuid.uuid5(uuid.NAMESPACE_DNS, f"cudapy simulator {index}").bytes
 
 
 def total_memory() -> int:
@@ -87,11 +89,13 @@ def total_memory() -> int:
 _lock = threading.Lock()
 _existing: list[Device] = []
 devices: list[Device] = []
-"""What cuInit finds."""
+"""What cuInit finds: the visible devices, in the order of their ordinals."""
+_shown: list[int] = []
+"""Their indices."""
 
 
 def existing() -> list[Device]:
-    """The devices of the machine, with cuInit or without."""
+    """The devices of the machine, with cuInit or without, visible or not, in the order of their indices."""
     with _lock:
         if not _existing:
             _existing[:] = [Device(i) for i in range(Hardware.devices)]  # none is there before all are
@@ -133,6 +137,7 @@ def _fork() -> None:
     global _is_forked
     _is_forked = _is_forked or bool(devices)
     devices.clear()
+    _shown.clear()
     _existing.clear()
 
 
@@ -145,7 +150,54 @@ def is_forked() -> bool:
 def _forget() -> None:
     _existing.clear()
     if devices:
-        devices[:] = existing()
+        _number_devices()
+
+
+def _number_devices() -> None:
+    """Number the devices that CUDA_VISIBLE_DEVICES shows. It is read once in a process. Raises Refused."""
+    machine = existing()
+    if not _shown:
+        text = os.environ.get("CUDA_VISIBLE_DEVICES")
+        _shown[:] = visible(text, [one.uuid for one in machine])
+        if not _shown and Hardware.may_hide_all:
+            numbers = ", ".join(str(one.index) for one in machine)
+            raise Refused(
+                "CUDA_ERROR_NO_DEVICE",
+                f"CUDA_VISIBLE_DEVICES is {text!r}, which shows none of the simulator's devices: {numbers}",
+            )
+        _shown[:] = _shown or range(len(machine))
+    for ordinal, index in enumerate(_shown):
+        machine[index].ordinal = ordinal
+    devices[:] = [machine[index] for index in _shown]
+
+
+def visible(text: str | None, uuids: list[bytes]) -> list[int]:
+    """The devices that a value of CUDA_VISIBLE_DEVICES shows, as indices of `uuids`. None: it is not set.
+
+    An entry is an index, or the beginning of a UUID of one device, "GPU-" included. The first entry that is
+    neither ends the list; a repeated device empties it. Source: CUDA C++ Programming Guide, CUDA Environment
+    Variables.
+    """
+    if text is None:
+        return list(range(len(uuids)))
+    indices: list[int] = []
+    for entry in text.split(","):
+        index = _index(entry, uuids)
+        if index is None:
+            break
+        if index in indices:
+            return []
+        indices.append(index)
+    return indices
+
+
+def _index(entry: str, uuids: list[bytes]) -> int | None:
+    """The device that an entry names, or None."""
+    if entry.startswith("GPU-"):
+        named = [i for i, one in enumerate(uuids) if f"GPU-{uuid.UUID(bytes=one)}".startswith(entry)]
+        return named[0] if len(named) == 1 else None
+    number = re.match(r"\s*\+?(\d+)", entry)  # what follows it is not looked at, as in C's strtol
+    return int(number[1]) if number and int(number[1]) < len(uuids) else None
 
 
 def device(ordinal: int) -> Device:
@@ -161,7 +213,7 @@ def cuInit(Flags: int) -> None:
         raise invalid(f"Flags must be 0, not {Flags}")
     if _is_forked:
         raise Refused("CUDA_ERROR_NOT_INITIALIZED", FORKED)
-    devices[:] = existing()
+    _number_devices()
 
 
 @provides("driver")

@@ -160,7 +160,7 @@ def _address(device: Device) -> bytes:
 def nvmlDeviceGetHandleByUUID(uuid: bytes | None) -> int:
     for device in existing():
         if uuid in (_uuid(device), _uuid(device).removeprefix(b"GPU-")):  # cuda.core asks without it
-            return FIRST_HANDLE + device.ordinal
+            return FIRST_HANDLE + device.index
     raise Refused("NVML_ERROR_NOT_FOUND" if uuid else "NVML_ERROR_INVALID_ARGUMENT")
 
 
@@ -168,7 +168,7 @@ def nvmlDeviceGetHandleByUUID(uuid: bytes | None) -> int:
 def nvmlDeviceGetHandleByPciBusId_v2(pciBusId: bytes | None) -> int:
     for device in existing():
         if pciBusId is not None and pciBusId.upper() in (device.bus, _address(device)):
-            return FIRST_HANDLE + device.ordinal
+            return FIRST_HANDLE + device.index
     raise Refused("NVML_ERROR_NOT_FOUND" if pciBusId else "NVML_ERROR_INVALID_ARGUMENT")
 
 
@@ -180,7 +180,7 @@ def nvmlDeviceGetName(device: int, name: int | None, length: int) -> None:
 
 @provides("nvml")
 def nvmlDeviceGetIndex(device: int) -> int:
-    return _device(device).ordinal
+    return _device(device).index
 
 
 @provides("nvml")
@@ -192,7 +192,7 @@ def nvmlDeviceGetUUID(device: int, uuid: int | None, length: int) -> None:
 def nvmlDeviceGetPciInfo_v3(device: int) -> nvmlPciInfo_t:
     this_device = _device(device)
     return nvmlPciInfo_t(
-        domain=0xFFFF, bus=this_device.ordinal, busId=_address(this_device), busIdLegacy=this_device.bus
+        domain=0xFFFF, bus=this_device.index, busId=_address(this_device), busIdLegacy=this_device.bus
     )
 
 
@@ -200,7 +200,7 @@ def nvmlDeviceGetPciInfo_v3(device: int) -> nvmlPciInfo_t:
 def nvmlDeviceGetPciInfoExt(device: int, pci: Pointer) -> None:
     this_device = _device(device)
     _versioned(pci, nvmlPciInfoExt_t)
-    pci[0] = nvmlPciInfoExt_t(domain=0xFFFF, bus=this_device.ordinal, busId=_address(this_device))
+    pci[0] = nvmlPciInfoExt_t(domain=0xFFFF, bus=this_device.index, busId=_address(this_device))
 
 
 def _versioned(pointer: Any, cls: Any) -> None:

@@ -31,7 +31,7 @@ def cuIpcGetMemHandle(dptr: int) -> CUipcMemHandle:
             f"{dptr:#x} lies in memory that cuMemAlloc did not make: pools and physical allocations have"
             " handles of their own"
         )
-    ipc_handle = block.extra.ipc_handle(KIND, block.size, block.device.ordinal)
+    ipc_handle = block.extra.ipc_handle(KIND, block.size, block.device.index)
     return CUipcMemHandle(reserved=ipc_handle)
 
 
@@ -64,8 +64,7 @@ def _open(ipc_handle: IpcHandle, context: Context) -> Block:
     block = Block(mapping.address, ipc_handle.size, "imported", context)
     with guard:
         table.adopt(mapping.address, ipc_handle.size, "imported", place=block.place)
-    if 0 <= ipc_handle.device < len(devices):
-        block.device = devices[ipc_handle.device]
+    block.device = next((one for one in devices if one.index == ipc_handle.device), block.device)
     block.extra = mapping
     blocks.add(block)
     return block

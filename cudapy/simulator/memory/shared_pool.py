@@ -97,7 +97,7 @@ def cuMemPoolExportPointer(ptr: int) -> CUmemPoolPtrExportData:
     block = blocks.at(ptr)
     if block is None or not isinstance(block.pool, Pool) or block.pool.file is None:
         raise invalid(f"no memory of a pool that is shared starts at {ptr:#x}")
-    ipc_handle = block.extra.region.ipc_handle(KIND, block.size, block.device.ordinal)
+    ipc_handle = block.extra.region.ipc_handle(KIND, block.size, block.device.index)
     return CUmemPoolPtrExportData(reserved=ipc_handle)
 
 

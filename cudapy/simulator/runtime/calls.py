@@ -60,7 +60,18 @@ TWINS = {
 DIFFERENT = ("cudaMemcpy3DParms", "cudaMemcpy3DPeerParms", "cudaGraphNodeParams")
 """Structs that are laid out in another way than those of the driver."""
 
-WITHOUT_CONTEXT = NEED_NO_CUDA.union(
+WITHOUT_INIT = NEED_NO_CUDA.union(
+    {
+        "__cudaRegisterFatBinary",
+        "__cudaRegisterFatBinaryEnd",
+        "__cudaUnregisterFatBinary",
+        "__cudaRegisterFunction",
+        "__cudaRegisterVar",
+        "__cudaRegisterManagedVar",
+    }
+)
+"""The functions that do not start CUDA: they work without a device."""
+WITHOUT_CONTEXT = frozenset(
     {
         "cudaGetDeviceCount",
         "cudaSetDevice",
@@ -69,12 +80,6 @@ WITHOUT_CONTEXT = NEED_NO_CUDA.union(
         "cudaDeviceReset",
         "cudaThreadExit",
         "cudaCreateChannelDesc",
-        "__cudaRegisterFatBinary",
-        "__cudaRegisterFatBinaryEnd",
-        "__cudaUnregisterFatBinary",
-        "__cudaRegisterFunction",
-        "__cudaRegisterVar",
-        "__cudaRegisterManagedVar",
     }
 )
 """The functions that do not make the primary context of a device."""
@@ -127,6 +132,8 @@ def _width(cls: Any) -> int:
 
 def before(symbol: str) -> None:
     """What every function begins with: the device of the thread is there, and its primary context current."""
+    if symbol in WITHOUT_INIT:
+        return
     if not devices.devices:
         devices.cuInit(0)
     context = contexts.top()

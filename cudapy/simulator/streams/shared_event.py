@@ -109,7 +109,7 @@ class SharedEvent(Event):
         """The handle by which another process opens it. Raises Refused."""
         if self._region is None:
             raise invalid("the event is one of another process")
-        return self._region.ipc_handle(KIND, self._region.size, self.context.device.ordinal)
+        return self._region.ipc_handle(KIND, self._region.size, self.context.device.index)
 
     def forget(self) -> None:
         super().forget()
