@@ -10,8 +10,7 @@ import pytest
 
 from cudapy.simulator.engine import launch, settings
 from cudapy.simulator.engine.fault import Fault
-from cudapy.simulator.engine.jit import lane_run, layout, processor
-from cudapy.simulator.engine.jit.race_tables import RaceTables
+from cudapy.simulator.engine.jit import layout, processor
 from cudapy.simulator.engine.jit.run import Run
 from cudapy.simulator.engine.memory import Memory
 from cudapy.simulator.engine.module import Module
@@ -158,13 +157,6 @@ MASKED = """
 
 def test_each_launch_has_races_of_its_own(made: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings.current, "check_races", True)
-    kept: list[Any] = []  # else what is wrongly used again would not be there any more
-
-    def kept_tables(*arguments: Any) -> RaceTables:
-        kept.append(RaceTables(*arguments))
-        return kept[-1]
-
-    monkeypatch.setattr(lane_run, "RaceTables", kept_tables)
     memory = Memory()
     function, out = Module(MASKED, memory).functions["k"], memory.upload(np.zeros(64, np.uint32))
     for _ in range(3):
@@ -172,6 +164,53 @@ def test_each_launch_has_races_of_its_own(made: list[Any], monkeypatch: pytest.M
         assert memory.download(out, 64, np.uint32).tolist() == [*range(64)]
         with pytest.raises(Fault, match="Race in __global__ memory"):
             launch(function, 2, 32, (out, 31))
+
+
+def test_a_shadow_that_no_parameter_tells_of_is_that_of_its_launch(
+    made: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings.current, "check_races", True)
+    memory = Memory()
+    load = "ld.param.u64 %d1, [out];"
+    more = "ld.global.u64 %d1, [%d1]; ld.param.u64 %d2, [other]; ld.global.u32 %r1, [%d2+252];"
+    text = MASKED.replace(load, f"{load} {more}").replace("mask)", "mask, .param .u64 other)")
+    out, other = (memory.upload(np.zeros(64, np.uint32)) for _ in range(2))
+    function, place = Module(text, memory).functions["k"], memory.upload(np.array([out], np.uint64))
+    for _ in range(3):
+        launch(function, 1, 32, (place, 63, other))
+        with pytest.raises(Fault, match="Race in __global__ memory"):
+            launch(function, 2, 32, (place, 31, other))
+
+
+EXCHANGE = """
+    setp.eq.u32 %p, %r5, 0;
+    shl.b32 %s, %r1, 2;
+    mov.u32 %r2, tile;
+    add.u32 %s, %s, %r2;
+    st.shared.u32 [%s], %r4;
+    @%p bra.uni read;
+    bar.sync 0;
+read:
+    xor.b32 %s, %s, 128;
+    mul.wide.u32 %d2, %r4, 4;
+    ld.shared.u32 %r4, [%s];
+"""
+EXCHANGE = MASKED.replace("and.b32 %r5, %r4, %r5;", "").replace("mul.wide.u32 %d2, %r5, 4;", EXCHANGE)
+EXCHANGE = EXCHANGE.replace(".reg .b64", ".reg .pred %p; .reg .b32 %s; .shared .u32 tile[64]; .reg .b64")
+
+
+def test_barriers_of_one_launch_order_nothing_in_the_next(
+    made: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings.current, "check_races", True)
+    memory = Memory()
+    function, out = Module(EXCHANGE, memory).functions["k"], memory.upload(np.zeros(192, np.uint32))
+    for _ in range(2):
+        launch(function, 3, 64, (out, 1))
+        expected = np.arange(192, dtype=np.uint32).reshape(3, 2, 32)[:, ::-1]
+        assert memory.download(out, 192, np.uint32).tolist() == expected.reshape(-1).tolist()
+        with pytest.raises(Fault, match="Race in __shared__ memory"):
+            launch(function, 3, 64, (out, 0))
 
 
 def test_shadows_are_there_from_the_second_launch_on(

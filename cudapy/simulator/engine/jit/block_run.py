@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..checks import RACES
 from ..ptx.types import TYPES
 from ..run.special import ByBlock, ByThread
 from . import layout
 from .layout import LANES
 from .library import routines
-from .race_tables import RaceTables
 from .run import Copy, Run, table_of
 from .workers import RingWorker, WarpWorker, split
 
@@ -47,6 +45,8 @@ class _Plan(NamedTuple):
 class BlockRun(Run):
     """Of whole blocks, whose chunks are warps."""
 
+    are_blocks = True
+
     def __init__(self, region: Region, memories: int) -> None:
         self._has_ring = region.has_barriers
         self.worker = RingWorker if self._has_ring else WarpWorker
@@ -69,8 +69,6 @@ class BlockRun(Run):
 
     def begin(self, batch: Batch) -> None:
         super().begin(batch)
-        if RACES in self._region.checks:
-            self._races = RaceTables(self._region, batch, self._workers[0].ring, True)
         per_block = batch.threads.per_block
         if per_block != self._per_block:
             self._per_block, self._warps = per_block, -(-per_block // LANES)

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import coverage
-from ..checks import RACES
 from ..ptx.types import TYPES
 from . import layout
 from .layout import LANES, UNSIGNED, address_of
-from .race_tables import RaceTables
 from .run import Copy, Run, kind_of, table_of
 
 if TYPE_CHECKING:
@@ -49,8 +47,6 @@ class LaneRun(Run):
     def begin(self, batch: Batch) -> None:
         super().begin(batch)
         batch.threads.has_arrays = True
-        if RACES in self._region.checks:
-            self._races = RaceTables(self._region, batch, self._workers[0].ring, False)
         if self._takes_shared:
             self._set(layout.SHARED_SIZE, batch.shared.size)
             self._forget(-1)

@@ -15,49 +15,85 @@ if TYPE_CHECKING:
 
     from ..aliases import I64, U64, Lanes
     from ..memory import Snapshot
+    from ..run.access_sites import Site
     from ..run.batch import Batch
+    from ..run.race_detector import RaceDetector
     from ..run.shadow import Shadow
     from .layout import RegionMemory
     from .region import Region
 
+_MOST_KEPT = 1 << 14
+"""Chunks."""
+
 
 class RaceTables:
-    """Of any lanes, in chunks, or of the warps of whole blocks, each of which runs in a memory of a ring.
+    """Of any lanes, in chunks, or of the warps of whole blocks, each of which runs in a memory of a ring; for
+    one batch after the other.
 
     are_warps: whether chunks are those.
     """
 
-    def __init__(self, region: Region, batch: Batch, ring: list[RegionMemory], are_warps: bool) -> None:
-        assert batch.races is not None
-        self._region, self._detector, self._ring = region, batch.races, ring
-        self._per_block = batch.threads.per_block
-        self._warps = -(-self._per_block // LANES)
-        self._snapshot: Snapshot | None = None
+    _detector: RaceDetector
+
+    def __init__(self, region: Region, ring: list[RegionMemory], are_warps: bool) -> None:
+        self._region, self._ring, self._are_warps = region, ring, are_warps
+        self._takes_shared = bool(region.uses & {"shared", "generic"})
+        self._per_block = self._warps = 0
         self._known: object = None
-        self._numbers: I64 = np.empty(0, np.int64)
-        self._are_warps = are_warps
         self._began = 0
         self._is_plain = True
         """Whether what the code knows of the order has been all since lanes began to run."""
+        self._numbers: I64 = np.empty(0, np.int64)
         self._chunks: U64 = np.empty((0, CHUNK // 8), np.uint64)
+        self._fresh: object = None
+        """What the chunks depend on where nothing had ordered threads, and the code nothing to note there."""
         self._shared: U64 = np.zeros(SHADOW // 8, np.uint64)
+        self._set(layout.SHARED_SHADOW, address_of(self._shared))
+        self._snapshot = 0
+        """The number of that whose allocations are described."""
         self._allocations: U64 = np.zeros((1, SHADOW // 8), np.uint64)
+        self._sites: list[Site] = []
+        """Those of the launch, as far as the code knows them."""
+        self._numbers_of_sites: list[int] = []
         self._strong = np.empty(0, np.uint8)
-        self._shared_start = address_of(batch.shared.data)
-        for offset, number, mode in region.sites:
-            site = self._detector.site(region.function.compiled, number, mode) + 1
-            for memory in ring:
-                memory.bytes[offset : offset + 4].view(np.int32)[0] = site
+
+    def enter(self, batch: Batch) -> None:
+        """Lanes of a batch are to run."""
+        assert batch.races is not None
+        region, self._detector, self._known = self._region, batch.races, None
+        if batch.threads.per_block != self._per_block:
+            self._per_block, self._warps = batch.threads.per_block, -(-batch.threads.per_block // LANES)
+        if self._takes_shared:
+            self._shared_start = address_of(batch.shared.data)
+        self._allocations[:] = 0
+        sites = [self._detector.site(region.function.compiled, *rest) + 1 for _, *rest in region.sites]
+        if sites != self._numbers_of_sites:
+            self._numbers_of_sites = sites
+            for (offset, *_), site in zip(region.sites, sites, strict=True):
+                for memory in self._ring:
+                    memory.bytes[offset : offset + 4].view(np.int32)[0] = site
+
+    def leave(self) -> None:
+        """They have run: keep nothing of the batch."""
+        del self._detector
+        if len(self._numbers) > _MOST_KEPT:
+            self._numbers, self._chunks, self._fresh = self._numbers[:0], self._chunks[:0], None
 
     def begin(self, count: int, lanes: Lanes, snapshot: Snapshot | None) -> None:
         """So many lanes begin to run."""
-        step = self._per_block if self._are_warps else LANES
-        self._numbers = np.arange(0, count, step) if lanes is None else lanes[::step]
-        if self._are_warps:
-            self._numbers = (self._numbers[:, None] + np.arange(0, self._per_block, LANES)).reshape(-1)
-        self._began = self._detector.time
-        self._detector.refine_shared(self._region.least_shared)
-        self._set(layout.SHARED_SHADOW, address_of(self._shared))
+        time, fresh = self._detector.time, None
+        if time == 1 and lanes is None:
+            fresh = count, self._per_block, self._detector.first_thread
+        if fresh is None or fresh != self._fresh or self._ring[0].get(layout.RACE_TIME) != time:
+            step = self._per_block if self._are_warps else LANES
+            self._numbers = np.arange(0, count, step) if lanes is None else lanes[::step]
+            if self._are_warps:
+                self._numbers = (self._numbers[:, None] + np.arange(0, self._per_block, LANES)).reshape(-1)
+            self._chunks = self._detector.chunks(self._numbers)
+            self._fresh = fresh
+        self._began = time
+        if self._takes_shared:
+            self._detector.refine_shared(self._region.least_shared)
         self.update(snapshot, is_new=True)
 
     def follow(self, chunk: int) -> None:
@@ -87,18 +123,19 @@ class RaceTables:
         if known == self._known and not is_new:
             return
         self._known = known
-        if is_new:
-            self._chunks = detector.chunks(self._numbers)
         self._is_plain = detector.is_plain and (is_new or self._is_plain)
         self._set(layout.RACE_TIME, detector.time)
         self._set(layout.CHUNK_ORDERS, address_of(self._chunks) if self._is_plain else 0)
-        self._strong = detector.strong_sites()
-        self._set(layout.STRONG, address_of(self._strong))
-        self._shared[:] = _described(detector.shared_shadow, self._shared_start, True)
+        if detector.sites != self._sites:
+            self._sites = [*detector.sites]
+            self._strong = detector.strong_sites()
+            self._set(layout.STRONG, address_of(self._strong))
+        if self._takes_shared:
+            self._shared[:] = _described(detector.shared_shadow, self._shared_start, True)
         if snapshot is None:
             return
-        if snapshot is not self._snapshot:
-            self._snapshot = snapshot
+        if snapshot.number != self._snapshot:
+            self._snapshot = snapshot.number
             self._allocations = np.zeros((len(snapshot.allocations), SHADOW // 8), np.uint64)
             self._set(layout.SHADOWS, address_of(self._allocations))
         addresses = np.fromiter(detector.shadows, np.uint64, len(detector.shadows))

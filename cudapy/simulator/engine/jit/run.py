@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..access import READ, WRITE, put
-from ..checks import BOUNDS, UNDEFINED
+from ..checks import BOUNDS, RACES, UNDEFINED
 from . import layout
 from .layout import LANES, UNSIGNED, RegionMemory, address_of
 from .library import routines
@@ -56,6 +56,8 @@ class Run:
 
     worker: type[Worker] = Worker
     """What runs chunks."""
+    are_blocks = False
+    """Whether these are the warps of whole blocks."""
     _batch: Batch
 
     def __init__(self, region: Region, memories: int = 1) -> None:
@@ -80,10 +82,15 @@ class Run:
         self._takes_local = bool(region.uses & {"local", "generic"})
         self._takes_global = bool(region.uses & {"global", "const", "generic"})
         self._races: RaceTables | None = None
+        """What the code is told for the check for races, if it makes that."""
+        if RACES in region.checks:
+            self._races = RaceTables(region, ring, self.are_blocks)
 
     def begin(self, batch: Batch) -> None:
         """Lanes of a batch are to run."""
         self._batch, region = batch, self._region
+        if self._races is not None:
+            self._races.enter(batch)
         depends = batch.threads.shape, batch.launch.parameters, None
         for i, (inputs, known) in enumerate(zip(region.inputs, depends, strict=True)):
             if known is None or self._known[i] != known:
@@ -97,8 +104,8 @@ class Run:
         """They have run: keep nothing of the batch."""
         del self._batch
         if self._races is not None:
-            self._known_snapshot = 0  # accesses remember where the shadows of allocations are described
-        self._races = self._snapshot = None
+            self._races.leave()
+        self._snapshot = None
 
     @property
     def has_effects(self) -> bool:

@@ -93,6 +93,16 @@ class RaceDetector:
         """The number by which shadows know an instruction."""
         return self._order.site(function, number, mode)
 
+    @property
+    def sites(self) -> list[Site]:
+        """Those of the launch so far, by their numbers."""
+        return self._order.sites
+
+    @property
+    def first_thread(self) -> int:
+        """The number in the launch of the batch's first thread."""
+        return self._first_block * self._threads.per_block
+
     def strong_sites(self) -> U8:
         """For each site, counted from 1, whether it is a strong access whose scope includes all threads."""
         return np.array([False, *(one.scope >= GPU for one in self._order.sites)], np.uint8)
