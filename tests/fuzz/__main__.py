@@ -9,7 +9,7 @@ import time
 
 from .runner import Runner
 
-FUZZERS = ("ptx", "calls", "machine", "programs", "lifetimes")
+FUZZERS = ("ptx", "calls", "machine", "programs", "warps", "lifetimes")
 
 
 def main() -> int:

@@ -15,7 +15,7 @@ import pytest
 from tests.budget import MORE
 from tests.warm import REPOSITORY
 
-from . import lifetimes, programs, ptx, runner
+from . import lifetimes, programs, ptx, runner, warps
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="items run in processes that are forked")
 
@@ -64,9 +64,10 @@ def test_ptx(nvrtc: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.skipif(shutil.which("g++") is None, reason="there is no g++ to compare with")
-def test_programs(nvrtc: ModuleType) -> None:
-    count = 6 * MORE
-    run = runner.Runner(programs.Fuzzer, processes())
+@pytest.mark.parametrize("kind", [programs, warps], ids=["programs", "warps"])
+def test_programs(nvrtc: ModuleType, kind: ModuleType) -> None:
+    count = 4 * MORE
+    run = runner.Runner(kind.Fuzzer, processes())
     run.run(0, count)
     assert run.outcomes == {"equal": count}, run.wrong
 
