@@ -87,6 +87,82 @@ def test_a_library_is_a_sound_elf_file(machine: str, interpreter: Any) -> None:
     assert tags[-1] == (0, 0)
 
 
+# By the numbers of the ABI: kind, flags, what `sh_link` names, `sh_info`, alignment, size of an entry.
+SECTIONS = {
+    "": (0, 0, "", 0, 0, 0),
+    ".dynsym": (11, 2, ".dynstr", 1, 8, 24),
+    ".hash": (5, 2, ".dynsym", 0, 4, 4),
+    ".dynstr": (3, 2, "", 0, 1, 0),
+    ".gnu.version": (0x6FFFFFFF, 2, ".dynsym", 0, 8, 2),
+    ".gnu.version_d": (0x6FFFFFFD, 2, ".dynstr", 2, 8, 0),
+    ".rela.dyn": (4, 2, ".dynsym", 0, 8, 24),
+    ".rodata": (1, 2, "", 0, 1, 0),
+    ".text": (1, 2 | 4, "", 0, 16, 0),
+    ".dynamic": (6, 1 | 2, ".dynstr", 0, 8, 16),
+    ".data": (1, 1 | 2, "", 0, 8, 0),
+    ".shstrtab": (3, 0, "", 0, 1, 0),
+}
+
+
+@pytest.mark.parametrize("machine", ARCHITECTURES)
+def test_what_debuggers_and_linkers_read_of_a_library(machine: str) -> None:
+    """The loader does without most of it."""
+    data = library_file.build(ARCHITECTURES[machine], "libx.so.1", FUNCTIONS, INTERPRETER, version="x_1")
+    assert data[:16] == b"\x7fELF\2\1\1" + bytes(9)
+    header = elf.HEADER.unpack_from(data)
+    sections = elf.sections(data)
+    names = [ctypes.string_at(data[sections[header[-1]].offset + one.name :]).decode() for one in sections]
+    assert {
+        name: (one.kind, one.flags, names[one.link], one.info, one.alignment, one.entry_size)
+        for name, one in zip(names, sections, strict=True)
+    } == SECTIONS
+    section = dict(zip(names, sections, strict=True))
+    assert all(one.address == one.offset for one in sections[1:-1]) and section[".shstrtab"].address == 0
+    tables = {name: data[one.offset : one.offset + one.size] for name, one in section.items()}
+    # segments: kind, flags, place in file and memory, sizes there, alignment
+    end, start, last = (one.offset for one in (section[".text"], section[".dynamic"], section[".shstrtab"]))
+    end += section[".text"].size
+    dynamic = section[".dynamic"].size
+    assert header[8:10] == (elf.SEGMENT.size, 4) and start % 0x10000 == 0
+    assert [*elf.SEGMENT.iter_unpack(data[64 : 64 + 4 * elf.SEGMENT.size])] == [
+        (1, 4 | 1, 0, 0, 0, end, end, 0x10000),
+        (1, 4 | 2, start, start, start, last - start, last - start, 0x10000),
+        (2, 4 | 2, start, start, start, dynamic, dynamic, 8),
+        (0x6474E551, 4 | 2, 0, 0, 0, 0, 0, 16),
+    ]
+    # symbols: 1 is the library's own version, 2 the one that it defines
+    symbols = [*elf.SYMBOL.iter_unpack(tables[".dynsym"])]
+    strings = tables[".dynstr"]
+
+    def text(place: int) -> str:
+        return ctypes.string_at(strings[place:]).decode()
+
+    versions = struct.unpack(f"<{len(symbols)}H", tables[".gnu.version"])
+    assert {text(one[0]): number for one, number in zip(symbols, versions, strict=True)} == {
+        "": 0, **{text(one[0]): 1 + (text(one[0]) in FUNCTIONS) for one in symbols[1:]}
+    }  # fmt: skip
+    assert {text(one[0]): one[1] for one in symbols if not one[3]} == {
+        "": 0, **dict.fromkeys(machine_code.BOOT_CALLS, 0x10)
+    }  # fmt: skip
+    assert {one[1] for one in symbols if one[3]} == {0x11, 0x12}
+    defined, hashed = tables[".gnu.version_d"], elf_image.symbol_hash
+    assert defined == b"".join(
+        struct.pack("<HHHHIIIII", 1, base, number, 1, hashed(name), 20, following, strings.index(name), 0)
+        for number, (name, base, following) in enumerate(((b"libx.so.1", 1, 28), (b"x_1", 0, 0)), 1)
+    )
+    tags = [(tag, value) for tag, value in struct.iter_unpack("<qQ", tables[".dynamic"])]
+    assert [(tag, text(value)) for tag, value in tags[:3]] == [
+        (1, "libpython3.so"), (29, "/python/lib"), (14, "libx.so.1"),
+    ]  # fmt: skip
+    assert tags[3:] == [
+        (4, section[".hash"].address), (5, section[".dynstr"].address), (6, section[".dynsym"].address),
+        (10, len(strings)), (11, 24),
+        (7, section[".rela.dyn"].address), (8, len(tables[".rela.dyn"])), (9, 24),
+        (0x6FFFFFF0, section[".gnu.version"].address), (0x6FFFFFFC, section[".gnu.version_d"].address),
+        (0x6FFFFFFD, 2), (0, 0),
+    ]  # fmt: skip
+
+
 def names_in(data: bytes) -> dict[str, tuple[int, int]]:
     """The symbols of a library: address and size."""
     sections = elf.sections(data)
