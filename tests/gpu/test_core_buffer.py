@@ -12,6 +12,7 @@ from cudapy.core.graph import GraphDefinition
 from cudapy.core.utils import CopyOptions, StridedMemoryView, copy_batch
 
 from cudapy import driver
+from cudapy._core.memory import copies
 from cudapy.core import (
     Buffer,
     CUDAError,
@@ -435,12 +436,22 @@ def test_an_error_stays_though_what_explains_it_fails(device, stream, monkeypatc
         raise CUDAError("invalid", driver.CUresult.CUDA_ERROR_INVALID_VALUE, "cuMemcpyAsync")
 
     monkeypatch.setattr(Buffer, "_located", refuse)
-    monkeypatch.setattr(driver.checked, "cuMemcpyAsync", invalid)
+    monkeypatch.setattr(copies, "queue_copy", invalid)
     with pytest.raises(CUDAError, match=r"^invalid$"):
         buffer.copy_from(wrong, stream=stream)
-    monkeypatch.setattr(driver.checked, "cuMemcpyAsync", refuse)
+    monkeypatch.setattr(copies, "queue_copy", refuse)
     with pytest.raises(CUDAError, match=r"^refused$"):
         buffer.copy_from(wrong, stream=stream)
+
+
+def test_a_fill_says_what_failed(device, stream) -> None:
+    wrong = Buffer.from_handle(1, 16)
+    said = r"^cuMemsetD8Async: CUDA_ERROR_INVALID_VALUE .* dstDevice=<CUdeviceptr 1>, uc=7, N=16, hStream="
+    for _ in range(2):  # by the lane, and by what comes before it
+        with pytest.raises(CUDAError, match=said):
+            wrong.fill(7, stream=stream)
+    with pytest.raises(OverflowError, match="256 is not a byte"):
+        wrong.fill(256, stream=stream)
 
 
 def test_what_makes_no_buffer(device, stream) -> None:

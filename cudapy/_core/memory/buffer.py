@@ -29,6 +29,7 @@ from .dlpack import capsule
 from .host_arrays import elements, empty, host_bytes
 from .ipc_buffer import IPCBufferDescriptor, describe, open_buffer, reopen
 from .pointer import Address, Location, byte_count, locate
+from .resource import ON_DEVICE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -373,13 +374,14 @@ class Buffer(Closable, Owned):
         """
         if unnamed:
             raise _by_name("copy_to(dst, stream=...)")
-        source, in_stream = self._address, Stream._accept(stream)
+        source = self._address
+        in_stream = stream if type(stream) is Stream else Stream._accept(stream)
         if dst is None:
             if self._resource is None:
                 raise ValueError("copy_to() needs a dst: this Buffer has no memory resource to allocate one")
             dst = self._resource.allocate(self._size, stream=in_stream)
         if isinstance(dst, Buffer):
-            dst.copy_from(self, stream=in_stream, options=options)
+            dst._copy_buffer(self, in_stream, options)
             return dst
         self._without(options)
         host = host_bytes(dst, "copy_to: dst")
@@ -408,20 +410,10 @@ class Buffer(Closable, Owned):
         """
         if unnamed:
             raise _by_name("copy_from(src, stream=...)")
-        target, in_stream = self._address, Stream._accept(stream)
+        target = self._address
+        in_stream = stream if type(stream) is Stream else Stream._accept(stream)
         if isinstance(src, Buffer):
-            if src._size != self._size:
-                raise ValueError(
-                    f"a Buffer of {src._size} bytes cannot be copied to one of {self._size} bytes"
-                )
-            if options is not None:
-                copies.copy_batch(in_stream, [src], [self], options=options)
-            elif self._size:
-                try:
-                    queue(in_stream, checked.cuMemcpyAsync, target, src._address, self._size)
-                except CUDAError as error:
-                    raise copies.explained(error, src, self) from None
-                self._keep_alive_for(in_stream, src)
+            self._copy_buffer(src, in_stream, options)
             return
         self._without(options)
         host = host_bytes(src, "copy_from: src")
@@ -433,6 +425,22 @@ class Buffer(Closable, Owned):
             else:
                 queue(in_stream, checked.cuMemcpyHtoDAsync, target, address, size)
             self._keep_alive_for(in_stream, src)
+
+    def _copy_buffer(self, src: Buffer, stream: Stream, options: CopyOptions | None) -> None:
+        size = self._size
+        if src._size != size:
+            raise ValueError(f"a Buffer of {src._size} bytes cannot be copied to one of {size} bytes")
+        if options is not None:
+            copies.copy_batch(stream, [src], [self], options=options)
+        elif size:
+            try:
+                copies.queue_copy(self._address, src._address, size, stream)
+            except CUDAError as error:
+                raise copies.explained(error, src, self) from None
+            resource = src._resource
+            if stream._owner is None and resource is self._resource and type(resource) in ON_DEVICE:
+                return  # the usual case of what follows
+            self._keep_alive_for(stream, src)
 
     @overload
     def download(
@@ -512,10 +520,16 @@ class Buffer(Closable, Owned):
         """
         if unnamed:
             raise _by_name("fill(value, stream=...)")
-        address, in_stream = self._address, Stream._accept(stream)
-        function, pattern, count = copies.fill_of(value, self._size)
-        if count:
+        address, size = self._address, self._size
+        in_stream = stream if type(stream) is Stream else Stream._accept(stream)
+        if type(value) is int and 0 <= value <= 255 and size:
+            copies.queue_fill(address, value, size, in_stream)
+        else:
+            function, pattern, count = copies.fill_of(value, size)
+            if not count:
+                return
             queue(in_stream, function, address, pattern, count)
+        if in_stream._owner is not None:
             keep_alive_for_graph(in_stream._owner, self)
 
     # -- other libraries -----------------------------------------------------------------------------

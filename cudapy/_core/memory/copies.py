@@ -4,15 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from ... import driver
 from ..._bindings.errors import CUDAError
 from ..._ffi.library import SymbolNotFound
 from ..._ffi.shown import type_name
-from ...driver import CUmemcpyAttributes, CUmemcpyFlags, CUmemcpySrcAccessOrder, CUresult, checked
+from ..._ffi.status_calls import SIZE, InSlot, give_lane
+from ...driver import (
+    CUdeviceptr,
+    CUmemcpyAttributes,
+    CUmemcpyFlags,
+    CUmemcpySrcAccessOrder,
+    CUresult,
+    CUstream,
+    checked,
+)
 from ..choices import Choice
+from ..context.current import c_function
 from ..ownership.captures import is_capturing
-from ..streams.order import queue
+from ..streams.order import queue, queue_again
 from ..streams.stream import LEGACY_DEFAULT_STREAM, Stream
 from ..upward import upward
 from .host_arrays import host_bytes
@@ -164,6 +176,35 @@ def explained(error: CUDAError, src: Buffer, dst: Buffer) -> CUDAError:
         error.function,
     )
 
+
+def queue_copy(target: int, source: int, size: int, stream: Stream) -> None:
+    """Copy bytes in a stream. Source: cuMemcpyAsync."""
+    _give_lane(queue_copy, "cuMemcpyAsync", dst=CUdeviceptr, src=CUdeviceptr, ByteCount=int)
+    queue(stream, checked.cuMemcpyAsync, target, source, size)
+
+
+def queue_fill(address: int, byte: int, size: int, stream: Stream) -> None:
+    """Fill bytes in a stream. Source: cuMemsetD8Async."""
+    _give_lane(queue_fill, "cuMemsetD8Async", dstDevice=CUdeviceptr, uc=int, N=int)
+    queue(stream, checked.cuMemsetD8Async, address, byte, size)
+
+
+@cache
+def _give_lane(function: Any, name: str, **parameters: type) -> None:
+    """At the first call; one with a lane does not come here any more. parameters: of C, and what they are."""
+
+    def failed(status: int, *arguments: Any) -> None:
+        *numbers, stream = arguments
+        shown = {each: cls(n) for (each, cls), n in zip(parameters.items(), numbers, strict=True)}
+        shown["hStream"] = stream._handle
+        error: Any = driver.libcuda.error(name, CUresult(status), shown)
+        queue_again(error, stream, getattr(checked, name), *numbers)
+
+    takes = *((i, SIZE) for i in range(3)), (3, _HANDLE)
+    give_lane(function, c_function(name), takes, failed)
+
+
+_HANDLE = InSlot(Stream, "_handle", CUstream)
 
 _MEMSET = {1: "cuMemsetD8Async", 2: "cuMemsetD16Async", 4: "cuMemsetD32Async"}
 

@@ -67,10 +67,18 @@ class MemoryResource:
         raise TypeError(f"{type(self).__name__} is a MemoryResource that does not define {what}")
 
 
+ON_DEVICE: set[type] = set()
+"""The classes of resources whose buffers the host cannot access."""
+
+
 class OnDevice(MemoryResource):
     """Memory of one device, for its kernels."""
 
     _device_id: int
+
+    def __init_subclass__(cls) -> None:
+        if cls.is_host_accessible is OnDevice.is_host_accessible:
+            ON_DEVICE.add(cls)
 
     @property
     def device_id(self) -> int:

@@ -23,12 +23,19 @@ def queue(stream: Stream, function: Callable[..., object], *arguments: object) -
     try:
         function(*arguments, stream._handle)
     except CUDAError as error:
-        if error.code != CUresult.CUDA_ERROR_INVALID_VALUE:
-            raise
-        context = stream._context or stream._asked_context()
-        if current_context() == context:
-            raise
-        with_context(context, function, *arguments, stream._handle)
+        queue_again(error, stream, function, *arguments)
+
+
+def queue_again(
+    error: CUDAError, stream: Stream, function: Callable[..., object], *arguments: object
+) -> None:
+    """What failed, in the context of the stream, if that is another one and may be why; else it is raised."""
+    if error.code != CUresult.CUDA_ERROR_INVALID_VALUE:
+        raise error
+    context = stream._context or stream._asked_context()
+    if current_context() == context:
+        raise error
+    with_context(context, function, *arguments, stream._handle)
 
 
 def follow(consumer: Stream, producer: Stream | None) -> None:
