@@ -140,6 +140,28 @@ CORE = (
     Call("cuStreamSynchronize", "stream.sync()", None),
     Call("cuEventQuery", "done = event.is_done", None),
     Call("cuEventSynchronize", "event.sync()", None),
+    Call(
+        "cuEventRecord+cuEventSynchronize",
+        "record(event); event.sync()",
+        "cuEventRecord(event, stream); cuEventSynchronize(event)",
+        50,
+    ),
+    Call(
+        "cuMemAllocAsync+cuMemFreeAsync",
+        "made = allocate(4096, stream=stream); handle = made.handle; made.close()",
+        None,
+    ),
+    Call(
+        "cuMemcpyAsync",
+        "source.copy_to(target, stream=stream)",
+        "cuMemcpyAsync(pointer, other, few, stream)",
+    ),
+    Call(
+        "cuMemcpyAsync",
+        "target.copy_from(source, stream=stream)",
+        "cuMemcpyAsync(pointer, other, few, stream)",
+    ),
+    Call("cuMemsetD8Async", "target.fill(0, stream=stream)", "cuMemsetD8Async(pointer, 0, size, stream)"),
 )
 """What core's objects cost, under the names of the C functions behind them."""
 
@@ -195,6 +217,9 @@ ROUND_TRIP = Call(
 )
 
 LAUNCH = Call("core.launch", "launch(stream, config, kernel, *ARGUMENTS)", None)
+LAUNCH_SYNC = Call(
+    "core.launch+stream.sync", "launch(stream, config, kernel, *ARGUMENTS); stream.sync()", None, 50
+)
 LAUNCH_CONFIG = Call(
     "core.launch, new LaunchConfig",
     "launch(stream, LaunchConfig(grid=1, block=32), kernel, *ARGUMENTS)",
@@ -215,9 +240,11 @@ FUNCTIONS = (
     "cuFuncGetAttribute",
     "cuMemAlloc",
     "cuMemFree",
+    "cuMemcpyAsync",
     "cuMemcpyDtoD",
     "cuMemcpyDtoH",
     "cuMemcpyHtoD",
+    "cuMemsetD8Async",
     "cuPointerGetAttribute",
     "cuStreamQuery",
     "cuEventCreate",
@@ -387,6 +414,7 @@ def scope_of_core_calls(core: Any) -> dict[str, Any]:
     device = core.Device(0)
     device.set_current()
     stream = device.create_stream()  # one that no other library can capture, as most are
+    source, target = (device.allocate(4096, stream=stream) for _ in range(2))
     return {
         "Device": core.Device,
         "allocate": device.allocate,
@@ -395,7 +423,9 @@ def scope_of_core_calls(core: Any) -> dict[str, Any]:
         "create_stream": device.create_stream,
         "event": device.create_event(with_timing(core)),  # as those of C++ and ctypes
         "record": stream.record,
+        "source": source,
         "stream": stream,
+        "target": target,
     }
 
 

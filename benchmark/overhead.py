@@ -91,7 +91,8 @@ def core_rows(rounds: int, part: str) -> list[Row]:
         scope = scope_of_core(import_module(package), b"no cubin", "saxpy", saxpy(), buffers)
         return Loop(with_arguments(call, scope), scope)
 
-    for call, buffers in ((calls.LAUNCH, False), (calls.LAUNCH, True), (calls.LAUNCH_CONFIG, True)):
+    launches = calls.LAUNCH, calls.LAUNCH_CONFIG, calls.LAUNCH_SYNC
+    for call, buffers in ((calls.LAUNCH, False), *((call, True) for call in launches)):
         if not is_of(part, call):
             continue
         name = f"{call.name}, 5 arguments, {'buffers' if buffers else 'ints'}"

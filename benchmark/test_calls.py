@@ -80,7 +80,10 @@ def test_core(race: Race, gpu: Gpu, twin: Callable[..., Contender], call: Call) 
         "C++": lambda: twin(call.name, call.calls),
         "cuda.core": lambda: loop("cuda.core"),
         "plain ctypes": lambda: Loop(
-            by_hand[call.name], scope_by_hand(gpu.library, gpu.handles()), call.calls, gpu.drain
+            call.by_hand or by_hand[call.name],
+            scope_by_hand(gpu.library, gpu.handles()),
+            call.calls,
+            gpu.drain,
         ),
     }
     race(GROUP, f"core: {call.statement}", loop("cudapy.core"), rivals)

@@ -21,6 +21,7 @@ from .calls import (
     INSTANTIATE,
     LAUNCH,
     LAUNCH_CONFIG,
+    LAUNCH_SYNC,
     POINTERS,
     ROUND_TRIP,
     TUPLES,
@@ -97,9 +98,10 @@ def test_driver(race: Race, gpu: Gpu, twin: Callable[..., Contender], kernel: st
     )
 
 
-def by_hand(gpu: Gpu, kernel: str) -> Contender:
+def by_hand(gpu: Gpu, kernel: str, call: Call = EX) -> Contender:
     """The launch with everything made before, arguments included: the floor."""
-    return Loop(EX.by_hand or "", scope_by_hand(gpu.library, gpu.handles(kernel)), drain=gpu.drain)
+    scope = scope_by_hand(gpu.library, gpu.handles(kernel))
+    return Loop(call.by_hand or "", scope, call.calls, gpu.drain)
 
 
 @pytest.mark.parametrize(
@@ -108,6 +110,7 @@ def by_hand(gpu: Gpu, kernel: str) -> Contender:
         ("empty", LAUNCH, False),
         *(pytest.param("saxpy", LAUNCH, buffers, marks=pytest.mark.gate) for buffers in (False, True)),
         ("saxpy", LAUNCH_CONFIG, True),
+        ("saxpy", LAUNCH_SYNC, True),
         *((f"many{n}", LAUNCH, False) for n in MANY),
     ],
     ids=lambda value: value.name.replace(" ", "-") if isinstance(value, Call) else str(value),
@@ -122,9 +125,9 @@ def test_core(
         return Loop(with_arguments(call, scope), scope, call.calls, gpu.drain)
 
     rivals: dict[str, Callable[[], Contender]] = {
-        "C++": lambda: twin(kernel, call.calls),
+        "C++": lambda: twin("round trip" if call is LAUNCH_SYNC else kernel, call.calls),
         "cuda.core": lambda: loop(import_module("cuda.core")),
-        "plain ctypes": lambda: by_hand(gpu, kernel),
+        "plain ctypes": lambda: by_hand(gpu, kernel, ROUND_TRIP if call is LAUNCH_SYNC else EX),
     }
     if kernel == "empty" or (buffers and call is LAUNCH):
         rivals |= {who: partial(make, gpu, kernel) for who, make in peers.LAUNCHES.items()}

@@ -260,6 +260,13 @@ static double run(const std::string &name, long long calls) {
     if (name == "cuEventSynchronize") return measure([] { CHECK(cuEventSynchronize(event)); });
     if (name == "cuStreamSynchronize") return measure([] { CHECK(cuStreamSynchronize(stream)); });
     if (name == "cuMemcpyDtoHAsync") return measure([] { CHECK(cuMemcpyDtoHAsync(host, x, 4096, stream)); });
+    if (name == "cuEventRecord+cuEventSynchronize")
+        return measure([] {
+            CHECK(cuEventRecord(event, stream));
+            CHECK(cuEventSynchronize(event));
+        });
+    if (name == "cuMemcpyAsync") return measure([] { CHECK(cuMemcpyAsync(x, y, 4096, stream)); });
+    if (name == "cuMemsetD8Async") return measure([] { CHECK(cuMemsetD8Async(x, 0, 4096, stream)); });
     if (name == "cuEventRecord") return measure([] { CHECK(cuEventRecord(event, stream)); });
     if (name == "cuMemAllocAsync+cuMemFreeAsync")
         return measure([] {
