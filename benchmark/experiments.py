@@ -21,7 +21,7 @@ from turns.comparison import SLOWER, Baseline, Comparison, Rules, key, of
 from turns.document import Document
 from turns.record import Record
 
-from .__main__ import SUITE
+from .command import SUITE
 from .baselines import RULES
 from .overhead import PARTS, in_a_process
 

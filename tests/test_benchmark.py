@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from benchmark import application, baselines, calls, charts, experiments, history, picture
-from benchmark.__main__ import main
-from benchmark.measured import CUDAPY
+from benchmark.command import main
+from benchmark.measured import CUDAPY, ROOT
 from benchmark.twin import null_libcuda
 from cudapy import pathfinder
 from turns.comparison import Unfit, of
@@ -208,6 +208,9 @@ def test_the_bar_of_the_application_is_drawn_from_a_record(
         (["--history", "--runs", "2"], "--from and --history measure nothing"),
         (["--against", "HEAD", "--runs", "2"], "that are not compared"),
         (["--gate"], "--gate is a comparison"),
+        (["--seconds", "10"], "--seconds and --markdown go with a comparison"),
+        (["--markdown", "a.md"], "--seconds and --markdown go with a comparison"),
+        (["--history", "none/a.svg"], "--history none/a.svg: FileNotFoundError"),
     ],
 )
 def test_what_a_record_cannot_give(
@@ -223,6 +226,14 @@ def test_what_a_record_cannot_give(
     with pytest.raises(SystemExit) as stopped:
         main()
     assert stopped.value.code == 2 and said in capsys.readouterr().err
+
+
+def test_what_the_extra_brings_is_named() -> None:
+    code = (
+        "import runpy, sys; sys.modules['scipy'] = None; runpy.run_module('benchmark', run_name='__main__')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 1 and "needs scipy: pip install" in done.stderr
 
 
 def test_phases_of_the_program() -> None:
