@@ -21,8 +21,8 @@ from turns.comparison import SLOWER, Baseline, Comparison, Rules, key, of
 from turns.document import Document
 from turns.record import Record
 
-from .command import SUITE
 from .baselines import RULES
+from .command import SUITE
 from .overhead import PARTS, in_a_process
 
 ROWS = 70
