@@ -59,6 +59,11 @@ class Writer:
             lines.append(AGAIN)
         self.text = kernel("\n".join([*lines, END]), OWN)
 
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Numbers in each array."""
+        return self.blocks * self.threads, 1 << 14
+
     def access(self) -> list[str]:
         chance, lines = self.chance, ["shl.b32 %s, %t, 2;"]
         how = chance.random()
@@ -115,7 +120,7 @@ class Runner:
             self._monkeypatch.setattr(settings.current, name, value)
         found: list[Finding] = []
         machine = Machine(record=found.extend)
-        arrays = [machine.zeros(size, "u4") for size in (kernel.blocks * kernel.threads, 1 << 14)]
+        arrays = [machine.zeros(size, "u4") for size in kernel.sizes]
         function = Module(kernel.text, machine.memory).functions["k"]
         places = [one.address for one in arrays]
         counters = launch(function, kernel.blocks, kernel.threads, places, device=machine.device)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cudapy.simulator.engine.run import shadow
-from cudapy.simulator.engine.run.shadow import ROW, STRETCH, Record, Shadow
+from cudapy.simulator.engine.run.shadow import BAND, ROW, STRETCH, Record, Shadow
 
 
 def test_runs_are_stretches_of_one_site(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -24,6 +24,7 @@ def test_runs_are_stretches_of_one_site(monkeypatch: pytest.MonkeyPatch) -> None
                     kind, site = (0, 1)[which <= row < rows - which], 1
                 places = row * ROW + (random.permutation(ROW)[:9] if kind == 2 else np.arange(ROW))
                 if kind == 1:
+                    record._open_bands(np.array([row // BAND]))
                     record._rows[row] = 5 << 32 | 1, site + 1  # as machine code enters it
                     record._touched[row // STRETCH] = 1
                 elif kind:
@@ -53,6 +54,7 @@ def test_shadows_of_another_launch_are_blank(part: int) -> None:
     one = Shadow.blank(size, part)
     for record, first in ((one.write, 7), (one.first_read, 3 * STRETCH * ROW), (one.last_read, 45 * STRETCH)):
         record.set(np.arange(first, first + 90), np.arange(90), 7, 2)
+        record._open_bands(np.array([STRETCH * 48 // BAND]))
         record._rows[STRETCH * 48] = 5 << 32 | 1, 3
         record._touched[48] = 1
     one.written[0] = 7
@@ -84,3 +86,37 @@ def test_smaller_parts_have_what_larger_ones_had() -> None:
         (4 * (ROW * STRETCH + 7), 4 * (ROW * STRETCH + 8), 4),
     ]
     assert not one.first_read.runs().exist
+
+
+def _enter(record: Record, band: int, thread: int, site: int, rows: int) -> None:
+    """What the warps of a block did to the first rows of a band, as machine code notes it."""
+    record._bands[band] = thread + 1 << 32 | 7, rows << 32 | site + 1
+    record._touched[band * BAND // STRETCH] = 1
+
+
+def test_bands_have_what_their_rows_would_have() -> None:
+    random = np.random.default_rng(2)
+    size = ROW * BAND
+    for which in range(60):
+        one, other = Record(5 * size), Record(5 * size)
+        for band in range(random.integers(1, 6)):
+            rows = int(random.choice((0, 2, BAND, BAND, BAND)[which % 5 :]))
+            thread, site = int(random.integers(1 << 20)), int(random.integers(1 + which % 2))
+            places = band * size + np.arange(rows * ROW)
+            other.set(places, thread + np.arange(len(places)), 7, site)
+            if rows:
+                _enter(one, band, thread, site, rows)
+        if which % 3 == 0:  # another thread comes
+            for record in (one, other):
+                record.set(np.array([size + 3]), np.array([5]), 8, 1)
+        if which % 7 == 0:
+            for record in (one, other):
+                record.repeat(4)
+        runs, expected = one.runs(), other.runs()
+        assert (runs.exist, runs.is_dense) == (expected.exist, expected.is_dense)
+        assert not runs.exist or (runs.start, runs.end) == (expected.start, expected.end)
+        assert all((a == b).all() for a, b in zip(runs.found, expected.found, strict=True))
+        places = np.arange(5 * size)
+        assert all((a == b).all() for a, b in zip(one.at(places), other.at(places), strict=True))
+        one.clear()
+        assert not one._bands.any() and not one._rows.any() and not one.runs().exist

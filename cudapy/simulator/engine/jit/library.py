@@ -27,7 +27,7 @@ from ..assembler.x86_64 import (
     Assembler,
     At,
 )
-from . import layout, races
+from . import layout, race_bands, race_tables, races
 from .layout import WIDE
 from .processor import assembler, place_code
 
@@ -108,7 +108,7 @@ def routines() -> Routines:
         names.append(f"store{size}")
         _store(out, size)
     races.write_routines(out)
-    names += [*races.ROUTINES.values(), "switch"]
+    names += [*race_bands.ROUTINES.values(), "switch"]
     start = place_code(out.finish())
 
     def at(name: str) -> int:
@@ -377,11 +377,11 @@ def _look_at_barrier(out: Assembler) -> None:
     out.number("add", At(RBX, layout.RACE_TIME), 1)
     out.word("mov", RDX, At(RBX, layout.RACE_TIME))
     out.word("mov", RCX, At(RBX, layout.WARPS))
-    races.find_chunk(out, RAX)
+    race_bands.find_chunk(out, RAX)
     out.label("tell")
-    out.keep(At(RAX, races.OWN), RDX, 4)
-    out.keep(At(RAX, races.TIME), RDX)
-    out.number("add", RAX, races.CHUNK)
+    out.keep(At(RAX, race_tables.OWN), RDX, 4)
+    out.keep(At(RAX, race_tables.TIME), RDX)
+    out.number("add", RAX, race_tables.CHUNK)
     out.number("sub", RCX, 1)
     out.jump_if("nz", "tell")
 
@@ -721,7 +721,7 @@ def _check_global(out: Assembler) -> None:
         out.word("mov", R11, At(RBX, layout.UNDEFINED))
         out.word("mov", R11, At(R11, 0, low, 8))
         out.keep(At(RDX, layout.FOUND_UNDEFINED), R11)
-        out.shift_word("shl", low, races.SHADOW.bit_length() - 1)
+        out.shift_word("shl", low, race_tables.SHADOW.bit_length() - 1)
         out.word("add", low, At(RBX, layout.SHADOWS))
         out.keep(At(RDX, layout.FOUND_SHADOW), low)
         out.word("mov", R11, RDX)

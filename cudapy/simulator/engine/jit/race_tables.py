@@ -8,7 +8,6 @@ import numpy as np
 
 from . import layout
 from .layout import LANES, address_of
-from .races import CHUNK, EXCHANGED, MET, SHADOW, TIME
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,6 +21,20 @@ if TYPE_CHECKING:
     from .layout import RegionMemory
     from .region import Region
 
+# Of a shadow, 8 bytes each.
+RECORDS = WRITES, FIRST_READS, LAST_READS = 0, 40, 80
+START, SHIFT, WRITTEN, OF_BLOCKS = range(120, 152, 8)
+SITES, ROWS, TOUCHED, BANDS = 8, 16, 24, 32
+"""Of a record, behind its epochs."""
+SHADOW = 256
+"""Bytes of the description of a shadow."""
+ENTRY = 16
+"""Bytes of a row, and of a band: an epoch and a site."""
+
+# Of a chunk: the epoch of its first lane, the time of its block's last barrier, the number of its block's
+# first thread and one, the threads of a block, and when its warp last met and exchanged values.
+OWN, TIME, BLOCK, COUNT, MET, EXCHANGED = range(0, 48, 8)
+CHUNK = 64
 _MOST_KEPT = 1 << 14
 """Chunks."""
 
@@ -131,7 +144,7 @@ class RaceTables:
             self._strong = detector.strong_sites()
             self._set(layout.STRONG, address_of(self._strong))
         if self._takes_shared:
-            self._shared[:] = _described(detector.shared_shadow, self._shared_start, True)
+            _describe(self._shared, detector.shared_shadow, self._shared_start, True)
         if snapshot is None:
             return
         if snapshot.number != self._snapshot:
@@ -142,7 +155,7 @@ class RaceTables:
         places = np.searchsorted(snapshot.starts, addresses).tolist()
         for (address, shadow), place in zip(detector.shadows.items(), places, strict=True):
             if place < len(snapshot.allocations) and snapshot.allocations[place].address == address:
-                self._allocations[place] = _described(shadow, address, False)
+                _describe(self._allocations[place], shadow, address, False)
 
     # Inside.
 
@@ -161,9 +174,10 @@ class RaceTables:
         return times
 
 
-def _described(shadow: Shadow, start: int, is_of_blocks: bool) -> list[int]:
+def _describe(target: U64, shadow: Shadow, start: int, is_of_blocks: bool) -> None:
     """Where the parts of a shadow lie, of memory that starts at an address. is_of_blocks: no block accesses
     what another one does.
     """
     shift = shadow.granularity.bit_length() - 1
-    return [*shadow.addresses(), start, shift, address_of(shadow.written), is_of_blocks]
+    found = *shadow.addresses(), start, shift, address_of(shadow.written), is_of_blocks
+    target[: len(found)] = found

@@ -37,6 +37,25 @@ from ..assembler.x86_64 import (
 from ..run.shadow import ROW, STRETCH
 from . import layout
 from .layout import WIDE
+from .race_bands import PLACE, READ_ONLY, ROUTINES, SHADOW_AT, find_chunk, write_band, write_row
+from .race_tables import (
+    BLOCK,
+    COUNT,
+    FIRST_READS,
+    LAST_READS,
+    MET,
+    OF_BLOCKS,
+    OWN,
+    RECORDS,
+    ROWS,
+    SHIFT,
+    SITES,
+    START,
+    TIME,
+    TOUCHED,
+    WRITES,
+    WRITTEN,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,27 +64,12 @@ if TYPE_CHECKING:
     from ..instructions.accesses import MemoryAccess
     from .lanes import CodeContext
 
-_READ_ONLY = 3
-"""A read of what the kernel does not write."""
-ROUTINES = {READ: "race_read", WRITE: "race_write", ATOMIC: "race_atomic", _READ_ONLY: "race_read_only"}
 _SAVED = (RBP, R12, R13, R14, R15)
 _CHANGED = (RAX, RCX, RDX, RSI, RDI, R8, R9, R10, R11, *YMM[:14])
 
-# Of a shadow, what `RaceTables` describes: 8 bytes each.
-_RECORDS = _WRITE, _FIRST, _LAST = 0, 32, 64
-_START, _SHIFT, _WRITTEN, _OF_BLOCKS = range(96, 128, 8)
-_SITES, _ROWS, _TOUCHED = 8, 16, 24
-"""Of a record, behind its epochs."""
-SHADOW = 128
-"""Bytes of the description of a shadow."""
-# Of a chunk, what `RaceTables` lists: the epoch of its first lane, the time of its block's last barrier, the
-# number of its block's first thread and one, the threads of a block, and when its warp last met and exchanged
-# values.
-OWN, TIME, _BLOCK, _COUNT, MET, EXCHANGED = range(0, 48, 8)
-CHUNK = 64
 LAST_TIME = 0x7FFFFFFF
 """Times are compared as numbers with a sign."""
-_SHADOW, _LANES, _STEPS, _PLACE, _EPOCH, _SITE, _CHUNK_AT, _OWN_FIRST = R12, R13, R15, RSI, R11, R9, RBP, R14
+_LANES, _STEPS, _EPOCH, _SITE, _CHUNK_AT, _OWN_FIRST = R13, R15, R11, R9, RBP, R14
 _MOST_STEPS = 4
 """Parts of the memory that a store may write in each lane."""
 _CELL = RDI
@@ -109,18 +113,11 @@ def check(context: CodeContext, access: MemoryAccess, size: int, failed: str) ->
         out.word("mov", RDX, At(RBX, place))
     out.set(R8, size)
     out.fetch(R9, At(RBX, context.room_for_site(access.mode)), 4)
-    kind = _READ_ONLY if access.is_read_only else access.mode
+    kind = READ_ONLY if access.is_read_only else access.mode
     out.call_at(At(RBX, layout.ROUTINES + 8 * (layout.RACE_READ + kind)))
     out.test(RAX, RAX, wide=False)
     out.jump_if("nz", failed)
     out.label(good)
-
-
-def find_chunk(out: Assembler, target: Register) -> None:
-    """The address of what is listed of the chunk at hand."""
-    out.word("mov", target, At(RBX, layout.CHUNK))
-    out.shift_word("shl", target, CHUNK.bit_length() - 1)
-    out.word("add", target, At(RBX, layout.CHUNK_ORDERS))
 
 
 def note(out: Assembler, field: int) -> None:
@@ -152,24 +149,35 @@ def write_routines(out: Assembler) -> None:
     """Routines that enter an access of r8 bytes at ADDRESS into the shadow described at rdx, with the number
     of its site in r9. eax is 0 if that is all; else nothing was entered that the detector would not enter.
     """
+    write_band(out)
     _write_open(out)
     _write_parts(out)
+    for kind in (READ, WRITE, READ_ONLY):
+        write_row(out, kind)
     for kind, name in ROUTINES.items():
-        is_read_only = kind == _READ_ONLY
+        is_read_only = kind == READ_ONLY
         mode = READ if is_read_only else kind
         with out.routine(name, takes=(R8, R9, RDX), clobbers=_CHANGED):
+            if mode != ATOMIC:
+                out.word("cmp", R8, At(RBX, layout.ROW), wide=False)
+                out.jump_if("ne", "not a row")
+                out.word("mov", RSI, At(RBX, layout.ADDRESS))
+                out.call(f"{name}_row")
+                out.test(RAX, RAX, wide=False)
+                out.jump_if("z", "over")
+                out.label("not a row")
             out.number("cmp", At(RBX, layout.ALIGNED), 1, wide=False)
             out.jump_if("ne", "refused")
             out.number("cmp", At(RBX, layout.CHUNK_ORDERS), 0)
             out.jump_if("e", "refused")
-            out.number("cmp", At(RDX, _WRITE), 0)
+            out.number("cmp", At(RDX, WRITES), 0)
             out.jump_if("e", "refused")
             for register in _SAVED:
                 out.push(register)
             find_chunk(out, _CHUNK_AT)
-            out.word("mov", _SHADOW, RDX)
+            out.word("mov", SHADOW_AT, RDX)
             out.word("mov", _OWN_FIRST, At(_CHUNK_AT, OWN))
-            out.word("mov", RCX, At(_SHADOW, _SHIFT))
+            out.word("mov", RCX, At(SHADOW_AT, SHIFT))
             out.word("mov", _STEPS, R8)
             out.shift_by_cl("shr", _STEPS)
             out.test(_STEPS, _STEPS)
@@ -194,7 +202,7 @@ def write_routines(out: Assembler) -> None:
                 _write(out, mode == ATOMIC)
             out.label("good")
             if mode != READ:
-                out.word("mov", RAX, At(_SHADOW, _WRITTEN))
+                out.word("mov", RAX, At(SHADOW_AT, WRITTEN))
                 out.word("mov", R10, _OWN_FIRST, wide=False)
                 out.word("cmp", R10, At(RAX, 0))
                 out.jump_if("be", "kept")
@@ -214,6 +222,7 @@ def write_routines(out: Assembler) -> None:
             out.saves(_SAVED)
             for register in reversed(_SAVED):
                 out.pop(register)
+            out.label("over")
             out.ret()
             out.label("refused")
             out.set(RAX, 1)
@@ -224,10 +233,10 @@ def _look_for_writes(out: Assembler) -> None:
     """Note whether all writes of some memory are ordered before this read: there are none, or the memory is
     the block's own, and they came before its last barrier.
     """
-    out.word("mov", RAX, At(_SHADOW, _WRITTEN))
+    out.word("mov", RAX, At(SHADOW_AT, WRITTEN))
     out.word("mov", RAX, At(RAX, 0))
     out.set(R10, 1)
-    out.number("cmp", At(_SHADOW, _OF_BLOCKS), 0)
+    out.number("cmp", At(SHADOW_AT, OF_BLOCKS), 0)
     out.jump_if("e", "of all")
     out.word("mov", R10, At(_CHUNK_AT, TIME))
     out.label("of all")
@@ -252,9 +261,9 @@ def _next_lane(out: Assembler) -> None:
     out.word("mov", _EPOCH, RDX)
     out.shift_word("shl", _EPOCH, 32)
     out.word("add", _EPOCH, _OWN_FIRST)
-    out.word("mov", _PLACE, At(RBX, layout.ADDRESS, RDX, 8))
-    out.word("sub", _PLACE, At(_SHADOW, _START))
-    out.shift_by_cl("shr", _PLACE)
+    out.word("mov", PLACE, At(RBX, layout.ADDRESS, RDX, 8))
+    out.word("sub", PLACE, At(SHADOW_AT, START))
+    out.shift_by_cl("shr", PLACE)
 
 
 @contextlib.contextmanager
@@ -283,7 +292,7 @@ def _each_place(out: Assembler, by_runs: bool = False) -> Iterator[None]:
     _next_lane(out)
     out.word("mov", RDI, _STEPS)
     out.label(step)
-    out.word("mov", RAX, _PLACE)
+    out.word("mov", RAX, PLACE)
     out.shift_word("shr", RAX, _ROW_BITS)
     out.word("cmp", RAX, At(RBX, _OPENED))
     out.jump_if("e", opened)
@@ -291,7 +300,7 @@ def _each_place(out: Assembler, by_runs: bool = False) -> Iterator[None]:
     out.call("race_open")
     out.label(opened)
     yield
-    out.number("add", _PLACE, 1)
+    out.number("add", PLACE, 1)
     out.number("sub", RDI, 1)
     out.jump_if("nz", step)
     out.clear_lowest_bit(_LANES, RAX)
@@ -303,16 +312,16 @@ def _require_order(out: Assembler, record: int, otherwise: str, may_be_strong: b
     Changes rax and r8.
     """
     good, other = out.new_label(), out.new_label() if may_be_strong else otherwise
-    out.word("mov", R10, At(_SHADOW, record))
-    out.word("mov", RAX, At(R10, 0, _PLACE, 8))
+    out.word("mov", R10, At(SHADOW_AT, record))
+    out.word("mov", RAX, At(R10, 0, PLACE, 8))
     out.test(RAX, RAX)
     out.jump_if("z", good)
     _require_block(out, good, other)
     if may_be_strong:
         out.jump(good)
         out.label(other)
-        out.word("mov", R8, At(_SHADOW, record + _SITES))
-        out.fetch(R8, At(R8, 0, _PLACE, 4), 4)
+        out.word("mov", R8, At(SHADOW_AT, record + SITES))
+        out.fetch(R8, At(R8, 0, PLACE, 4), 4)
         out.word("add", R8, At(RBX, layout.STRONG))
         out.fetch(RAX, At(R8, 0), 1)
         out.test(RAX, RAX, wide=False)
@@ -322,17 +331,17 @@ def _require_order(out: Assembler, record: int, otherwise: str, may_be_strong: b
 
 def _require_unwritten(out: Assembler, otherwise: str) -> None:
     """Go on if the kernel has not written a place. Changes rax and r10."""
-    out.word("mov", R10, At(_SHADOW, _WRITE))
-    out.word("mov", RAX, At(R10, 0, _PLACE, 8))
+    out.word("mov", R10, At(SHADOW_AT, WRITES))
+    out.word("mov", RAX, At(R10, 0, PLACE, 8))
     out.test(RAX, RAX)
     out.jump_if("nz", otherwise)
 
 
 def _enter(out: Assembler, record: int) -> None:
     """The access into a record whose epochs are at r10. Changes r8."""
-    out.keep(At(R10, 0, _PLACE, 8), _EPOCH)
-    out.word("mov", R8, At(_SHADOW, record + _SITES))
-    out.keep(At(R8, 0, _PLACE, 4), _SITE, 4)
+    out.keep(At(R10, 0, PLACE, 8), _EPOCH)
+    out.word("mov", R8, At(SHADOW_AT, record + SITES))
+    out.keep(At(R8, 0, PLACE, 4), _SITE, 4)
 
 
 _OWN_LANES, _TIMES, _BELOW, _BEYOND, _ZERO, _EPOCHS, _MINE, _GOOD, _FOUND, _MORE, _ALL, _ANY = YMM[:12]
@@ -348,19 +357,20 @@ def _find_half(out: Assembler, half: int) -> None:
         out.set(RAX, ROW)
         out.shift_word("shl", RAX, 32)
         out.word("add", _EPOCH, RAX)
-    out.word("mov", _PLACE, At(RBX, layout.ADDRESS + 8 * ROW * half))
-    out.word("sub", _PLACE, At(_SHADOW, _START))
-    out.shift_by_cl("shr", _PLACE)
-    out.word("mov", _CELL, _PLACE)
+    out.word("mov", PLACE, At(RBX, layout.ADDRESS + 8 * ROW * half))
+    out.word("sub", PLACE, At(SHADOW_AT, START))
+    out.shift_by_cl("shr", PLACE)
+    out.word("mov", _CELL, PLACE)
     out.number("and", _CELL, ROW - 1)
     out.jump_if("z", is_row)
     for distance in (ROW - 1, 1 - ROW):
         out.call("race_open")
-        out.number("add", _PLACE, distance)
+        out.number("add", PLACE, distance)
     out.number("or", _CELL, -1)
     out.jump(over)
     out.label(is_row)
-    out.word("mov", _CELL, _PLACE)
+    out.call("race_band")
+    out.word("mov", _CELL, PLACE)
     out.shift_word("shr", _CELL, _ROW_BITS)
     out.shift_word("shl", _CELL, 4)
     out.label(over)
@@ -372,16 +382,16 @@ def _read_halves(out: Assembler, is_read_only: bool) -> None:
         last, over = out.new_label(), out.new_label()
         _find_half(out, half)
         with _unless_before(out):
-            _order_half(out, _WRITE, "bad", "bad", is_read_only)
-        _order_half(out, _FIRST, last, "each")
-        _enter_half(out, _FIRST)
+            _order_half(out, WRITES, "bad", "bad", is_read_only)
+        _order_half(out, FIRST_READS, last, "each")
+        _enter_half(out, FIRST_READS)
         out.test(_CELL, _CELL)
         out.jump_if("s", last)
-        out.word("mov", R10, At(_SHADOW, _LAST + _ROWS))
+        out.word("mov", R10, At(SHADOW_AT, LAST_READS + ROWS))
         out.number("cmp", At(R10, 0, _CELL, 1), 0)
         out.jump_if("e", over)
         out.label(last)
-        _enter_half(out, _LAST)
+        _enter_half(out, LAST_READS)
         out.label(over)
     out.jump("good")
 
@@ -400,11 +410,11 @@ def _write_halves(out: Assembler) -> None:
     out.label(far)
     for half in (1, 0):
         _find_half(out, half)
-        for record in _RECORDS:
+        for record in RECORDS:
             _order_half(out, record, "bad", "bad")
-    _enter_half(out, _WRITE)
+    _enter_half(out, WRITES)
     _find_half(out, 1)
-    _enter_half(out, _WRITE)
+    _enter_half(out, WRITES)
     out.jump("good")
 
 
@@ -415,7 +425,7 @@ def _order_half(out: Assembler, record: int, none: str, some: str, is_read_only:
     ordered, alone = out.new_label(), out.new_label()
     out.test(_CELL, _CELL)
     out.jump_if("s", alone)
-    out.word("mov", R10, At(_SHADOW, record + _ROWS))
+    out.word("mov", R10, At(SHADOW_AT, record + ROWS))
     out.word("mov", RAX, At(R10, 0, _CELL, 1))
     out.test(RAX, RAX)
     out.jump_if("z", ordered)
@@ -427,7 +437,7 @@ def _order_half(out: Assembler, record: int, none: str, some: str, is_read_only:
         _require_block(out, ordered, none)
         out.jump(ordered)
     out.label(alone)
-    out.word("mov", R10, At(_SHADOW, record))
+    out.word("mov", R10, At(SHADOW_AT, record))
     if is_read_only:
         _find_unwritten(out)
     else:
@@ -452,15 +462,15 @@ def _require_block(out: Assembler, own: str, otherwise: str) -> None:
     out.jump_if("z", own)
     out.word("mov", R8, RAX)
     out.shift_word("shr", R8, 32)
-    out.word("sub", R8, At(_CHUNK_AT, _BLOCK))
-    out.word("cmp", R8, At(_CHUNK_AT, _COUNT))
+    out.word("sub", R8, At(_CHUNK_AT, BLOCK))
+    out.word("cmp", R8, At(_CHUNK_AT, COUNT))
     out.jump_if("ae", otherwise)
     out.word("mov", RAX, RAX, wide=False)
     out.word("cmp", RAX, At(_CHUNK_AT, TIME))
     out.jump_if("b", before)
     out.word("cmp", RAX, At(_CHUNK_AT, MET))
     out.jump_if("ae", otherwise)
-    out.word("add", R8, At(_CHUNK_AT, _BLOCK))
+    out.word("add", R8, At(_CHUNK_AT, BLOCK))
     out.word("sub", R8, At(_CHUNK_AT, OWN + 4), wide=False)
     out.number("cmp", R8, layout.LANES)
     out.jump_if("ae", otherwise)
@@ -471,12 +481,12 @@ def _write_parts(out: Assembler) -> None:
     """The flags are those of equality if the epochs at r10, from PLACE on, are ordered before this access in
     all lanes of a half. ANY has its signs set if they are in any.
     """
-    takes = R10, _PLACE, _EPOCH, _CHUNK_AT, _OWN_FIRST
+    takes = R10, PLACE, _EPOCH, _CHUNK_AT, _OWN_FIRST
     with out.routine("race_parts", takes=takes, clobbers=(RAX, *YMM[:14])):
         out.movd_in(_OWN_LANES, _EPOCH, wide=True)
         out.unary("broadcastq", _OWN_LANES, _OWN_LANES)
-        out.word("mov", RAX, At(_CHUNK_AT, _BLOCK))
-        _put_range(out, _OF_BLOCK, TIME, At(_CHUNK_AT, _COUNT))
+        out.word("mov", RAX, At(_CHUNK_AT, BLOCK))
+        _put_range(out, _OF_BLOCK, TIME, At(_CHUNK_AT, COUNT))
         _order_parts(out, _OF_BLOCK)
         out.jump_if("e", "done")
         out.word("mov", RAX, At(_CHUNK_AT, MET))
@@ -518,7 +528,7 @@ def _order_parts(out: Assembler, *orders: tuple[Register, ...]) -> None:
     out.vector("pcmpeqd", _ALL, _ALL, _ALL)
     out.vector("pxor", _ANY, _ANY, _ANY)
     for part in range(_PARTS):
-        out.unary("movups", _EPOCHS, At(R10, 32 * part, _PLACE, 8))
+        out.unary("movups", _EPOCHS, At(R10, 32 * part, PLACE, 8))
         _find_mine(out, part)
         out.vector("pcmpeqd", _GOOD, _MINE, _EPOCHS)
         for times, below, beyond in orders:
@@ -542,35 +552,36 @@ def _touch(out: Assembler, record: int, cell: int) -> None:
     """Note that a row is used. Changes rax and r8."""
     out.word("mov", RAX, cell)
     out.shift_word("shr", RAX, (16 * STRETCH).bit_length() - 1)
-    out.word("add", RAX, At(_SHADOW, record + _TOUCHED))
+    out.word("add", RAX, At(SHADOW_AT, record + TOUCHED))
     out.set(R8, 1)
     out.keep(At(RAX, 0), R8, 1)
 
 
 def _write_open(out: Assembler) -> None:
     """Have parts in the row of PLACE: see `Record`."""
-    with out.routine("race_open", takes=(_SHADOW, _PLACE), clobbers=(RAX, R8, R10, *YMM[:3])):
-        out.word("mov", R10, _PLACE)
+    with out.routine("race_open", takes=(SHADOW_AT, PLACE), clobbers=(RAX, R8, R10, *YMM[:3])):
+        out.word("mov", R10, PLACE)
         out.shift_word("shr", R10, _ROW_BITS)
         out.shift_word("shl", R10, 4)
-        for record in _RECORDS:
-            out.word("mov", R8, At(_SHADOW, record + _ROWS))
+        for record in RECORDS:
+            out.word("mov", R8, At(SHADOW_AT, record + ROWS))
             out.word("and" if record else "mov", RAX, At(R8, 0, R10, 1))
         out.number("cmp", RAX, -1)
         out.jump_if("e", "are_open")
-        for record in _RECORDS:
+        out.call("race_band")
+        for record in RECORDS:
             is_open = out.new_label()
-            out.word("mov", R10, _PLACE)
+            out.word("mov", R10, PLACE)
             out.shift_word("shr", R10, _ROW_BITS)
             out.shift_word("shl", R10, 4)
             _touch(out, record, R10)
             out.word("mov", R8, R10)
-            out.word("add", R8, At(_SHADOW, record + _ROWS))
+            out.word("add", R8, At(SHADOW_AT, record + ROWS))
             out.number("cmp", At(R8, 0), -1)
             out.jump_if("e", is_open)
             out.shift_word("shr", R10, 4)
             out.shift_word("shl", R10, _ROW_BITS)
-            out.word("mov", RAX, At(_SHADOW, record))
+            out.word("mov", RAX, At(SHADOW_AT, record))
             out.lea(RAX, At(RAX, 0, R10, 8))
             epochs, first, none = YMM[:3]
             out.unary("broadcastq", first, At(R8, 0))
@@ -582,7 +593,7 @@ def _write_open(out: Assembler) -> None:
                 out.vector("paddq", epochs, epochs, first)
                 out.vector("blendvps", epochs, epochs, first, none << 4)
                 out.store("movups", At(RAX, 32 * part), epochs)
-            out.word("mov", RAX, At(_SHADOW, record + _SITES))
+            out.word("mov", RAX, At(SHADOW_AT, record + SITES))
             out.unary("broadcastd", first, At(R8, 8))
             for part in range(_PARTS // 2):
                 out.store("movups", At(RAX, 32 * part, R10, 4), first)
@@ -594,11 +605,11 @@ def _write_open(out: Assembler) -> None:
 
 def _find_unwritten(out: Assembler) -> None:
     """The flags are those of equality if the kernel has written none of the places."""
-    out.word("mov", R10, At(_SHADOW, _WRITE))
+    out.word("mov", R10, At(SHADOW_AT, WRITES))
     out.vector("pxor", _ANY, _ANY, _ANY)
     out.vector("pxor", _ZERO, _ZERO, _ZERO)
     for part in range(_PARTS):
-        out.unary("movups", _EPOCHS, At(R10, 32 * part, _PLACE, 8))
+        out.unary("movups", _EPOCHS, At(R10, 32 * part, PLACE, 8))
         out.vector("por", _ANY, _ANY, _EPOCHS)
     out.vector("pcmpeqq", _ALL, _ANY, _ZERO)
     out.unary("movmskpd", RAX, _ALL)
@@ -616,7 +627,7 @@ def _enter_half(out: Assembler, record: int) -> None:
     alone, over = out.new_label(), out.new_label()
     out.test(_CELL, _CELL)
     out.jump_if("s", alone)
-    out.word("mov", R10, At(_SHADOW, record + _ROWS))
+    out.word("mov", R10, At(SHADOW_AT, record + ROWS))
     out.keep(At(R10, 0, _CELL, 1), _EPOCH)
     out.keep(At(R10, 8, _CELL, 1), _SITE)
     _touch(out, record, _CELL)
@@ -624,15 +635,15 @@ def _enter_half(out: Assembler, record: int) -> None:
     out.label(alone)
     out.movd_in(_OWN_LANES, _EPOCH, wide=True)
     out.unary("broadcastq", _OWN_LANES, _OWN_LANES)
-    out.word("mov", R10, At(_SHADOW, record))
+    out.word("mov", R10, At(SHADOW_AT, record))
     for part in range(_PARTS):
         _find_mine(out, part)
-        out.store("movups", At(R10, 32 * part, _PLACE, 8), _MINE)
-    out.word("mov", R10, At(_SHADOW, record + _SITES))
+        out.store("movups", At(R10, 32 * part, PLACE, 8), _MINE)
+    out.word("mov", R10, At(SHADOW_AT, record + SITES))
     out.movd_in(_GOOD, _SITE)
     out.unary("broadcastd", _GOOD, _GOOD)
     for part in range(_PARTS // 2):
-        out.store("movups", At(R10, 32 * part, _PLACE, 4), _GOOD)
+        out.store("movups", At(R10, 32 * part, PLACE, 4), _GOOD)
     out.label(over)
 
 
@@ -645,13 +656,13 @@ def _read(out: Assembler, is_read_only: bool) -> None:
             if is_read_only:
                 _require_unwritten(out, "bad")
             else:
-                _require_order(out, _WRITE, "bad")
+                _require_order(out, WRITES, "bad")
         other, last = out.new_label(), out.new_label()
-        _require_order(out, _FIRST, other)
-        _enter(out, _FIRST)
+        _require_order(out, FIRST_READS, other)
+        _enter(out, FIRST_READS)
         out.jump(last)
         out.label(other)
-        out.word("mov", R10, At(R10, 0, _PLACE, 8))
+        out.word("mov", R10, At(R10, 0, PLACE, 8))
         out.shift_word("shr", R10, 32)
         out.word("mov", RAX, _OWN_FIRST)
         out.shift_word("shr", RAX, 32)
@@ -668,8 +679,8 @@ def _read(out: Assembler, is_read_only: bool) -> None:
         out.word("and", R8, At(RBX, layout.ACTIVE), wide=False)
         out.word("or", _LANES, R8)
         out.label(last)
-        out.word("mov", R10, At(_SHADOW, _LAST))
-        _enter(out, _LAST)
+        out.word("mov", R10, At(SHADOW_AT, LAST_READS))
+        _enter(out, LAST_READS)
 
 
 def _write(out: Assembler, is_atomic: bool) -> None:
@@ -680,22 +691,22 @@ def _write(out: Assembler, is_atomic: bool) -> None:
         out.number("cmp", _STEPS, _MOST_STEPS)
         out.jump_if("a", "bad")
     with _each_place(out):
-        for record in _RECORDS:
+        for record in RECORDS:
             _require_order(out, record, "bad", is_atomic)
     if is_atomic:
         with _each_place(out):
-            out.word("mov", R10, At(_SHADOW, _WRITE))
-            _enter(out, _WRITE)
+            out.word("mov", R10, At(SHADOW_AT, WRITES))
+            _enter(out, WRITES)
         return
     with _each_place(out):
-        _require_order(out, _WRITE, "twice")
+        _require_order(out, WRITES, "twice")
         _old_place(out)
-        out.word("mov", RAX, At(R10, 0, _PLACE, 8))
+        out.word("mov", RAX, At(R10, 0, PLACE, 8))
         out.keep(At(RBX, _OLD, R8, 8), RAX)
-        out.word("mov", RAX, At(_SHADOW, _WRITE + _SITES))
-        out.fetch(RAX, At(RAX, 0, _PLACE, 4), 4)
+        out.word("mov", RAX, At(SHADOW_AT, WRITES + SITES))
+        out.fetch(RAX, At(RAX, 0, PLACE, 4), 4)
         out.keep(At(RBX, _OLD_SITES, R8, 4), RAX, 4)
-        _enter(out, _WRITE)
+        _enter(out, WRITES)
     out.jump("entered")
     out.label("twice")
     out.keep(At(RBX, _STOP), RDX)
@@ -708,12 +719,12 @@ def _write(out: Assembler, is_atomic: bool) -> None:
         out.jump_if("e", "bad")
         out.label(over)
         _old_place(out)
-        out.word("mov", R10, At(_SHADOW, _WRITE))
+        out.word("mov", R10, At(SHADOW_AT, WRITES))
         out.word("mov", RAX, At(RBX, _OLD, R8, 8))
-        out.keep(At(R10, 0, _PLACE, 8), RAX)
-        out.word("mov", R10, At(_SHADOW, _WRITE + _SITES))
+        out.keep(At(R10, 0, PLACE, 8), RAX)
+        out.word("mov", R10, At(SHADOW_AT, WRITES + SITES))
         out.fetch(RAX, At(RBX, _OLD_SITES, R8, 4), 4)
-        out.keep(At(R10, 0, _PLACE, 4), RAX, 4)
+        out.keep(At(R10, 0, PLACE, 4), RAX, 4)
     out.jump("bad")
     out.label("entered")
 
@@ -726,21 +737,21 @@ def _write_strongly(out: Assembler) -> None:
     out.fetch(_LANES, At(RBX, layout.ACTIVE), 4)
     out.label(lane)
     _next_lane(out)
-    out.word("mov", _CELL, _PLACE)
+    out.word("mov", _CELL, PLACE)
     out.shift_word("shr", _CELL, _ROW_BITS)
     out.shift_word("shl", _CELL, 4)
-    for record in (_FIRST, _WRITE):
-        out.word("mov", R10, At(_SHADOW, record + _ROWS))
+    for record in (FIRST_READS, WRITES):
+        out.word("mov", R10, At(SHADOW_AT, record + ROWS))
         out.number("cmp", At(R10, 0, _CELL, 1), -1)  # OPEN
         out.jump_if("ne", "each")
-    out.word("mov", R10, At(_SHADOW, _FIRST))
-    out.number("cmp", At(R10, 0, _PLACE, 8), 0)
+    out.word("mov", R10, At(SHADOW_AT, FIRST_READS))
+    out.number("cmp", At(R10, 0, PLACE, 8), 0)
     out.jump_if("ne", "each")
-    out.word("mov", R10, At(_SHADOW, _WRITE + _SITES))
-    out.word("cmp", _SITE, At(R10, 0, _PLACE, 4), wide=False)
+    out.word("mov", R10, At(SHADOW_AT, WRITES + SITES))
+    out.word("cmp", _SITE, At(R10, 0, PLACE, 4), wide=False)
     out.jump_if("ne", "each")
-    out.word("mov", R10, At(_SHADOW, _WRITE))
-    out.keep(At(R10, 0, _PLACE, 8), _EPOCH)
+    out.word("mov", R10, At(SHADOW_AT, WRITES))
+    out.keep(At(R10, 0, PLACE, 8), _EPOCH)
     out.clear_lowest_bit(_LANES, RAX)
     out.jump_if("nz", lane)
     out.jump("good")

@@ -12,7 +12,7 @@ import numpy as np
 from ..assembler.x86_64 import RBX, RDX, At
 from ..checks import RACES
 from ..ptx.types import TYPES
-from . import layout, races
+from . import layout, race_tables, races
 from .terms import Term, primitive
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def active_mask(lanes: Lanes) -> Term:
 @primitive("warps.synchronize")
 def synchronize(mask: Term, lanes: Lanes) -> None:
     """Those that the mask names are here."""
-    _note(lanes, races.MET)
+    _note(lanes, race_tables.MET)
 
 
 @primitive("warps.shuffle")
@@ -67,7 +67,7 @@ def shuffle(mode: str, a: Term, b: Term, c: Term, lanes: Lanes) -> tuple[Term, T
     """As in `run/warp.py`."""
     lanes.store(a.value, layout.GIVEN)
     lanes.context.end_stretch()
-    _note(lanes, races.EXCHANGED)
+    _note(lanes, race_tables.EXCHANGED)
     b, c = (_again(a, one).view("i4") for one in (b, c))
     lane = Term(lanes, lanes.at(layout.LANE, False), TYPES["s32"])
     b, clamp, segment = b & 31, c & 31, c >> 8 & 31
@@ -111,7 +111,7 @@ def vote(mode: str, p: Term, mask: Term, lanes: Lanes) -> Term:
     lanes.code.bits(p.value[0])
     lanes.context.end_stretch()
     lanes.context.out.keep(At(RBX, layout.VOTES), RDX, 4)
-    _note(lanes, races.EXCHANGED)
+    _note(lanes, race_tables.EXCHANGED)
     mask = _again(p, mask)
     yes = Term(lanes, (lanes.code.constant(layout.VOTES, 4),), _WORD) & mask
     if mode == "ballot":

@@ -15,8 +15,11 @@ if TYPE_CHECKING:
 
 WIDEST = 16
 ROW = 16
+BAND = 16
+"""Rows."""
 OPEN = np.uint64(0xFFFFFFFFFFFFFFFF)
 _NEXT_LANES = np.arange(ROW, dtype=np.uint64) << np.uint64(32)
+_NEXT_ROWS = np.arange(BAND, dtype=np.uint64)
 _MOST_KEPT = 8192
 """Rows."""
 STRETCH = 256
@@ -25,6 +28,10 @@ _MOST_BLANK, _MOST_ROWS = 8, 1 << 24
 """Shadows that wait for another launch, and rows of theirs that take memory."""
 _TIME_BITS = np.uint64(32)
 _TIME = np.uint64(0xFFFFFFFF)
+_COUNT_BITS = np.uint64(32)
+_SITE = np.uint64(0xFFFFFFFF)
+_NEXT_ROW = np.uint64(ROW << 32)
+_NONE = np.empty(0, np.int64)
 
 
 class Record:
@@ -33,18 +40,22 @@ class Record:
 
     There are rows of `ROW` parts. What half a warp did to one is kept once: the epoch of the
     first lane, and the site. Parts have their own once a row is `OPEN`, as one is accessed by itself.
+    `BAND` rows are a band. What consecutive threads did to its first rows, at one time and by one site, is
+    kept once: the epoch of the first lane, the site, and in the bits above that, how many rows. Rows have
+    their own once a band is `OPEN`, and are 0 before that.
     `touched` has a 1 for each `STRETCH` of rows of which one may be something else than 0.
     """
 
     def __init__(self, size: int) -> None:
-        self._begin(-(-size // ROW))
+        self._begin(-(-size // (ROW * BAND)) * BAND)
 
     def _begin(self, rows: int) -> None:
         self._allocate(rows)
         self._rows: U64 = np.zeros((rows, 2), np.uint64)  # the system's zeros
+        self._bands: U64 = np.zeros((rows // BAND, 2), np.uint64)
         self._touched: U8 = np.zeros(-(-rows // STRETCH), np.uint8)
         self.most = 0
-        """Rows that launches have touched."""
+        """Rows, or bands that were never open, that launches have touched."""
 
     def _allocate(self, rows: int) -> None:
         self._epoch: U64 = np.empty((rows, ROW), np.uint64)  # a thread's number and one, and a time; or 0
@@ -54,11 +65,14 @@ class Record:
     def repeat(self, times: int) -> None:
         """There are `times` as many parts, and what was seen of one was seen of all its parts."""
         near = _hull(self._touched)
+        bands = np.flatnonzero(self._bands_of(near)[:, 0]) + near.start // BAND
+        self._open_bands(bands)
         rows = np.flatnonzero(self._rows[near, 0]) + near.start
         self._open(rows * ROW)
         epoch, site = self._epoch[rows], self._site[rows]
         old, touched = self._rows, self._touched
         self._begin(len(old) * times)
+        self._bands.reshape(-1, times, 2)[bands] = OPEN
         self._touched[:] = touched.repeat(times)[: len(self._touched)]
         self._rows.reshape(-1, times, 2)[near] = old[near, None]
         self._epoch.reshape(-1, times * ROW)[rows] = epoch.repeat(times, 1)
@@ -69,18 +83,34 @@ class Record:
         rows = places // ROW
         closed = rows[self._rows[rows, 0] != OPEN]
         if len(closed):
+            self._open_bands(np.unique(closed // BAND))
             epoch, site = self._rows[closed].T[..., None]
             self._epoch[closed] = np.where(epoch == 0, epoch, epoch + _NEXT_LANES)
             self._site[closed] = site
             self._rows[closed, 0] = OPEN
             self._touched[closed // STRETCH] = 1
 
+    def _open_bands(self, bands: I64) -> None:
+        """Have rows of their own in bands."""
+        closed = bands[self._bands[bands, 0] != OPEN]
+        epoch, found = self._bands[closed].T[..., None]
+        is_used = found >> _COUNT_BITS > _NEXT_ROWS
+        rows = self._rows.reshape(-1, BAND, 2)
+        rows[closed, :, 0] = np.where(is_used, epoch + _NEXT_ROWS * _NEXT_ROW, 0)
+        rows[closed, :, 1] = np.where(is_used, found & _SITE, 0)
+        self._bands[closed] = OPEN
+        self._touched[closed * BAND // STRETCH] = 1
+
+    def _bands_of(self, rows: slice) -> U64:
+        """Those of a `_hull`."""
+        return self._bands[rows.start // BAND : rows.stop // BAND]
+
     def addresses(self) -> tuple[int, ...]:
-        """Where its epochs, sites, rows and what was touched lie in this process. Rows have epochs and sites,
-        8 bytes each.
+        """Where its epochs, sites, rows, what was touched, and bands lie in this process. Rows have epochs
+        and sites, 8 bytes each; bands have a count in the upper half of that.
         """
         if not self._addresses:
-            arrays = self._epoch, self._site, self._rows, self._touched
+            arrays = self._epoch, self._site, self._rows, self._touched, self._bands
             self._addresses = tuple(one.__array_interface__["data"][0] for one in arrays)
         return self._addresses
 
@@ -100,23 +130,37 @@ class Record:
     def runs(self) -> Runs:
         """Stretches of parts that one site has accessed."""
         near = _hull(self._touched)
-        rows, site, parts = self._rows[near], self._site[near], ROW
+        bands = self._bands_of(near)
+        first, count = near.start * ROW, _rows_of_one_site(bands)
+        if count:
+            return Runs(bands[:1, 1].astype(np.int32), _NONE, self._site[:0], first, count * ROW)
+        rows, parts = self._rows[near], ROW
+        sites, site = rows[:, 1].astype(np.int32), self._site[near]
+        (closed,) = (bands[:, 0] != OPEN).nonzero()
+        if len(closed):
+            found = bands[closed, 1, None]
+            sites.reshape(-1, BAND)[closed] = np.where(found >> _COUNT_BITS > _NEXT_ROWS, found & _SITE, 0)
         (opened,) = (rows[:, 0] == OPEN).nonzero()
         if len(rows) > _MOST_KEPT and not len(opened):
-            unused = int((rows[: -STRETCH - 1 : -1, 1] != 0).argmax())
-            whole = rows[: len(rows) - unused]
-            if (whole[:, 1] == rows[0, 1]).all():
-                rows, site, parts = whole[:1], site[:1], len(whole) * ROW
-        own = site.take(opened, 0) if len(opened) < len(rows) else site
-        return Runs(rows[:, 1].astype(np.int32), opened, own, near.start * ROW, parts)
+            unused = int((sites[: -STRETCH - 1 : -1] != 0).argmax())
+            whole = sites[: len(rows) - unused]
+            if (whole == whole[0]).all():
+                sites, site, parts = whole[:1], site[:1], len(whole) * ROW
+        own = site.take(opened, 0) if len(opened) < len(sites) else site
+        return Runs(sites, opened, own, first, parts)
 
     def clear(self) -> None:
         """Have nobody accessed anything."""
         near = _hull(self._touched)
-        if near.stop - near.start > _MOST_KEPT:
-            self._allocate(len(self._rows))  # parts of their own may take much more memory
-        self._rows[near] = self._touched[:] = 0
-        self.most = max(self.most, near.stop - near.start)
+        bands = self._bands_of(near)
+        count = len(bands)
+        if (bands[:, 0] == OPEN).any():
+            count = near.stop - near.start
+            if count > _MOST_KEPT:
+                self._allocate(len(self._rows))  # parts of their own may take much more memory
+            self._rows[near] = 0
+        bands[:] = self._touched[:] = 0
+        self.most = max(self.most, count)
 
     def set(self, places: I64, threads: I64, time: int, site: int) -> None:
         """The last of several accesses to a place stays."""
@@ -183,6 +227,20 @@ def _changes(first: Array, last: Array | None = None) -> I64:
     """Where stretches of one number begin; `first` and `last` of each place, if these may differ."""
     before = first if last is None else last
     return np.concatenate([np.zeros(len(first[:1]), np.int64), np.flatnonzero(first[1:] != before[:-1]) + 1])
+
+
+def _rows_of_one_site(bands: U64) -> int:
+    """How many rows from the first on have been accessed, if one site has accessed all that were, and none is
+    open; else 0.
+    """
+    found = bands[:, 1]
+    used = int(np.count_nonzero(found))
+    if not used or found[0] >> _COUNT_BITS > BAND:
+        return 0
+    last, whole = found[used - 1], (found[0] & _SITE) | np.uint64(BAND << 32)
+    count = int(last >> _COUNT_BITS)
+    is_one = count <= BAND and (last ^ whole) & _SITE == 0 and bool((found[: used - 1] == whole).all())
+    return (used - 1) * BAND + count if is_one else 0
 
 
 def _hull(touched: U8) -> slice:
