@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from .graph.definition import GraphDefinition
     from .management.device import Device as SystemDevice
     from .memory.buffer import Buffer
-    from .memory.pool import MemoryPool
     from .streams.stream import Stream
 
 
@@ -26,7 +25,6 @@ class Upward:
     device: type[Device]
     graph_builder: type[GraphBuilder]
     graph_definition: type[GraphDefinition]
-    memory_pool: type[MemoryPool]
     stream: type[Stream]
     strided_view: type[StridedMemoryView]
     system_device: type[SystemDevice]

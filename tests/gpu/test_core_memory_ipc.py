@@ -83,7 +83,7 @@ def test_what_is_shared_and_what_is_not(resource, device, stream) -> None:
             cls()
     with pytest.raises(TypeError, match="send_fds"):
         pickle.dumps(handle)
-    with pytest.raises(RuntimeError, match="it is of no memory pool"):
+    with pytest.raises(RuntimeError, match="it is of no pool that can be shared"):
         _ = LegacyPinnedMemoryResource().allocate(64).ipc_descriptor
     with pytest.raises(RuntimeError, match="ipc_enabled=True"):
         _ = device.allocate(64, stream).ipc_descriptor

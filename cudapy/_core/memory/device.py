@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from uuid import UUID
 
 from ...driver import CUmemAllocationType, checked
 from ..context.current import RelaxedCaptureMode
@@ -31,7 +30,7 @@ class DeviceMemoryResourceOptions:
     max_size: int = 0
 
 
-class DeviceMemoryResource(OnDevice, MemoryPool):
+class DeviceMemoryResource(ipc.Shareable, OnDevice, MemoryPool):
     """Device memory, allocated and freed in stream order.
 
     Without options from the current pool of the device, which all of the process shares; with options from a
@@ -70,13 +69,6 @@ class DeviceMemoryResource(OnDevice, MemoryPool):
     def peer_accessible_by(self, devices: Iterable[Device | int]) -> None:
         PeerAccessibleBy(self).replace(devices)
 
-    # -- other processes --------------------------------------------------------------------------
-
-    @property
-    def allocation_handle(self) -> ipc.IPCAllocationHandle:
-        """The pool for another process: a file descriptor, which stays this object's."""
-        return ipc.export(self)
-
     @classmethod
     def from_allocation_handle(
         cls, device_id: Device | int, alloc_handle: int | ipc.IPCAllocationHandle
@@ -89,21 +81,6 @@ class DeviceMemoryResource(OnDevice, MemoryPool):
         resource._device_id = int(upward.device(device_id))
         ipc.import_pool(resource, alloc_handle, on_device(resource._device_id))
         return resource
-
-    def register(self, uuid: UUID) -> DeviceMemoryResource:
-        """Be what buffers and resources with this `uuid` belong to, when they are unpickled here.
-
-        Returns the resource that was registered before, if there was one.
-        """
-        return ipc.register(self, uuid)
-
-    @staticmethod
-    def from_registry(uuid: UUID) -> DeviceMemoryResource:
-        """The resource that is registered for `uuid`. Raises RuntimeError if there is none."""
-        return ipc.registered(DeviceMemoryResource, uuid)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return DeviceMemoryResource.from_registry, (ipc.known_as(self),)
 
 
 ipc.kinds_of_pools.append(DeviceMemoryResource)

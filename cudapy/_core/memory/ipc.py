@@ -22,6 +22,7 @@ from ...driver import (
 from ..context.context import context_of
 from ..context.current import owning, with_context
 from ..ownership.owned import Ownership
+from .location import access
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
     from .pointer import Address
     from .pool import MemoryPool
 
-    P = TypeVar("P", bound=MemoryPool)
+    P = TypeVar("P", bound="Shareable")
+else:
+    MemoryPool = object
 
 FILE = CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
 
@@ -159,11 +162,6 @@ def sharing_of(resource: MemoryPool) -> Sharing:
     return resource._ipc
 
 
-def known_as(resource: MemoryPool) -> UUID:
-    """The UUID of a shared pool. Raises RuntimeError for others."""
-    return sharing_of(resource).uuid
-
-
 # -- pools ------------------------------------------------------------------------------------------------
 
 kinds_of_pools: list[type[MemoryPool]] = []
@@ -185,41 +183,51 @@ def _known_or(uuid: UUID, resource: Any) -> Any:
     return _registry.setdefault(uuid, ref(resource))() or resource
 
 
-def export(resource: MemoryPool) -> IPCAllocationHandle:
-    """The pool for another process. Source: cuMemPoolExportToShareableHandle."""
-    sharing, pool = sharing_of(resource), resource._pool
-    if sharing.is_mapped:
-        raise RuntimeError(f"{resource!r} is the pool of another process, which alone can export it")
-    if sharing.handle is None or sharing.handle.is_closed:
-        export = owning.cuMemPoolExportToShareableHandle
-        sharing.handle = IPCAllocationHandle._made(lambda cell: export(cell, pool, FILE, 0), sharing.uuid)
-        _known_or(sharing.uuid, resource)
-    return sharing.handle
+class Shareable(MemoryPool):
+    """Base, before MemoryPool, of pools that other processes can use."""
+
+    @property
+    def allocation_handle(self) -> IPCAllocationHandle:
+        """The pool for another process: a file descriptor, which stays this object's.
+
+        Source: cuMemPoolExportToShareableHandle.
+        """
+        sharing, pool = sharing_of(self), self._pool
+        if sharing.is_mapped:
+            raise RuntimeError(f"{self!r} is the pool of another process, which alone can export it")
+        if sharing.handle is None or sharing.handle.is_closed:
+            export = owning.cuMemPoolExportToShareableHandle
+            sharing.handle = IPCAllocationHandle._made(lambda cell: export(cell, pool, FILE, 0), sharing.uuid)
+            _known_or(sharing.uuid, self)
+        return sharing.handle
+
+    def register(self: P, uuid: UUID) -> P:
+        """Be what buffers and resources with this `uuid` belong to, when they are unpickled here.
+
+        Returns the resource that was registered before, if there was one.
+        """
+        sharing_of(self).uuid = uuid
+        pool: P = _known_or(uuid, self)
+        return pool
+
+    @classmethod
+    def from_registry(cls: type[P], uuid: UUID) -> P:
+        """The resource that is registered for `uuid`. Raises RuntimeError if there is none."""
+        pool = _known(uuid)
+        if not isinstance(pool, cls):
+            raise RuntimeError(f"no {cls.__name__} is registered for {uuid} in this process")
+        return pool
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).from_registry, (sharing_of(self).uuid,)
 
 
 def import_pool(resource: MemoryPool, handle: int | IPCAllocationHandle, place: CUmemLocation) -> None:
     """Make `resource` the pool behind `handle`. Source: cuMemPoolImportFromShareableHandle."""
-    from .location import access
-
     uuid = handle.uuid if isinstance(handle, IPCAllocationHandle) else None
     function, sharing = owning.cuMemPoolImportFromShareableHandle, Sharing(uuid, is_mapped=True)
     resource._make(function, int(handle), supported(FILE), 0, sharing=sharing)
     checked.cuMemPoolSetAccess(resource.handle, access(place), 1)
-
-
-def register(resource: P, uuid: UUID) -> P:
-    """`resource` under `uuid`, or what was there before."""
-    sharing_of(resource).uuid = uuid
-    pool: P = _known_or(uuid, resource)
-    return pool
-
-
-def registered(cls: type[P], uuid: UUID) -> P:
-    """The `cls` under `uuid`. Raises RuntimeError."""
-    pool = _known(uuid)
-    if not isinstance(pool, cls):
-        raise RuntimeError(f"no {cls.__name__} is registered for {uuid} in this process")
-    return pool
 
 
 def _reduce_for_multiprocessing() -> None:
@@ -252,7 +260,7 @@ def _reduce_pool(resource: Any) -> tuple[Any, ...]:
         reduced: tuple[Any, ...] = resource.__reduce__()
         return reduced
     place = () if resource.device_id < 0 else (resource.device_id,)
-    return _receive_pool, (type(resource), place, export(resource))
+    return _receive_pool, (type(resource), place, resource.allocation_handle)
 
 
 def _receive_pool(cls: Any, place: tuple[int, ...], handle: IPCAllocationHandle) -> Any:

@@ -10,13 +10,12 @@ from ..context.context import context_of
 from ..context.current import with_context
 from ..streams.stream import Stream, default_stream
 from ..upward import upward
-from .ipc import export, sharing_of
+from .ipc import Shareable, sharing_of
 from .pointer import byte_count, size_at
 
 if TYPE_CHECKING:
     from .buffer import Buffer
     from .pointer import Address
-    from .pool import MemoryPool
 
 
 class IPCBufferDescriptor:
@@ -55,9 +54,9 @@ class IPCBufferDescriptor:
 def describe(buffer: Buffer) -> IPCBufferDescriptor:
     """What another process opens `buffer` with. Source: cuMemPoolExportPointer."""
     address, resource = buffer._address, buffer.memory_resource
-    if not isinstance(resource, upward.memory_pool):
-        raise RuntimeError(f"{buffer!r} is for one process: it is of no memory pool")
-    export(resource)  # the driver exports buffers of exported pools alone
+    if not isinstance(resource, Shareable):
+        raise RuntimeError(f"{buffer!r} is for one process: it is of no pool that can be shared")
+    resource.allocation_handle  # noqa: B018  # the driver exports buffers of exported pools alone
     context = context_of(resource.device_id)  # multiprocessing pickles in threads that have none
     exported = with_context(context, checked.cuMemPoolExportPointer, address)
     return IPCBufferDescriptor._of(bytes(exported.reserved), buffer.size)
@@ -82,7 +81,7 @@ def open_buffer(cls: Any, resource: MemoryPool, descriptor: IPCBufferDescriptor,
 
     Raises ValueError for a descriptor that does not fit the memory: the other process may send anything.
     """
-    if not isinstance(resource, upward.memory_pool) or not isinstance(descriptor, IPCBufferDescriptor):
+    if not isinstance(resource, Shareable) or not isinstance(descriptor, IPCBufferDescriptor):
         given = f"{type(resource).__name__} and {type(descriptor).__name__}"
         raise TypeError(f"a buffer is opened with a memory resource and an ipc_descriptor, not with {given}")
     sharing = sharing_of(resource)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-from uuid import UUID
 
 from ..._ffi.library import SymbolNotFound
 from ...driver import CUmemAllocationType, CUmemLocation, checked
@@ -35,7 +34,7 @@ class PinnedMemoryResourceOptions:
             raise ValueError(f"numa_id = {self.numa_id} is not the number of a NUMA node")
 
 
-class PinnedMemoryResource(OnHost, MemoryPool):
+class PinnedMemoryResource(ipc.Shareable, OnHost, MemoryPool):
     """Page-locked host memory, allocated and freed in stream order; kernels use it at the same address.
 
     Without options from the host's current pool, which all of the process shares (CUDA 13); with options, and
@@ -72,13 +71,6 @@ class PinnedMemoryResource(OnHost, MemoryPool):
         """The NUMA node that has the memory; -1 for no one in particular."""
         return self._numa_id
 
-    # -- other processes --------------------------------------------------------------------------
-
-    @property
-    def allocation_handle(self) -> ipc.IPCAllocationHandle:
-        """The pool for another process: a file descriptor, which stays this object's."""
-        return ipc.export(self)
-
     @classmethod
     def from_allocation_handle(cls, alloc_handle: int | ipc.IPCAllocationHandle) -> PinnedMemoryResource:
         """The pool of another process, by a file descriptor, which stays the caller's to close.
@@ -89,21 +81,6 @@ class PinnedMemoryResource(OnHost, MemoryPool):
         resource._numa_id = -1
         ipc.import_pool(resource, alloc_handle, on_device(int(checked.cuCtxGetDevice())))
         return resource
-
-    def register(self, uuid: UUID) -> PinnedMemoryResource:
-        """Be what buffers and resources with this `uuid` belong to, when they are unpickled here.
-
-        Returns the resource that was registered before, if there was one.
-        """
-        return ipc.register(self, uuid)
-
-    @staticmethod
-    def from_registry(uuid: UUID) -> PinnedMemoryResource:
-        """The resource that is registered for `uuid`. Raises RuntimeError if there is none."""
-        return ipc.registered(PinnedMemoryResource, uuid)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return PinnedMemoryResource.from_registry, (ipc.known_as(self),)
 
 
 ipc.kinds_of_pools.append(PinnedMemoryResource)

@@ -29,7 +29,6 @@ from ..ownership.captures import captures, state
 from ..ownership.deferred import deferred
 from ..ownership.owned import Prerequisite
 from ..streams.stream import LEGACY_DEFAULT_STREAM, Stream, default_stream
-from ..upward import upward
 from . import ipc
 from .buffer import Buffer
 from .pointer import Address, byte_count
@@ -244,9 +243,6 @@ class MemoryPool(Closable, MemoryResource):
 
     def __enter__(self) -> MemoryPool:
         return self
-
-
-upward.memory_pool = MemoryPool
 
 
 def _destroy(pool: CUmemoryPool) -> None:
