@@ -17,9 +17,11 @@ import time
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 from _pytest.faulthandler import fault_handler_stderr_fd_key as stderr_key
+from _pytest.runner import runtestprotocol
 
 from cudapy import simulator
 
@@ -41,10 +43,15 @@ else:
     print("" if not status and driver.cuDeviceGetCount()[1] else f"no CUDA device: {status.name}")
 """
 
+_asked: list[str] = []
+"""In a worker, the answer of the process that started it."""
+
 
 @functools.cache
 def no_gpu() -> str:
     """Why there is no GPU to test on; "" if there is one. Asked in another process: cuInit is for good."""
+    if _asked:
+        return _asked[0]
     if os.environ.get("CUDAPY_DRIVER") == "simulator":
         return "CUDAPY_DRIVER=simulator"
     command = [sys.executable, "-c", _PROBE]
@@ -56,11 +63,37 @@ def no_gpu() -> str:
 @pytest.hookimpl(trylast=True)  # the terminal is there
 def pytest_configure(config: pytest.Config) -> None:
     keep_bytecode(config)
-    if no_gpu():
+    if hasattr(config, "workerinput"):
+        config.pluginmanager.register(OneReport())
+        _asked.append(config.workerinput["no_gpu"])
+    runs_tests = hasattr(config, "workerinput") or config.getoption("dist", "no") == "no"
+    if runs_tests and no_gpu():
         simulator.enable(devices=2, reports=False)
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if config.getoption("numprocesses", None) and config.get_verbosity() == 0 and reporter is not None:
         config.pluginmanager.register(Progress(reporter))
+
+
+@pytest.hookimpl(optionalhook=True)  # of pytest-xdist
+def pytest_configure_node(node: Any) -> None:
+    node.workerinput["no_gpu"] = no_gpu()
+
+
+class OneReport:
+    """What a worker runs tests with: it tells of a test once, and of its setup and its teardown where they
+    have not passed. To send a report, and to take it, costs more than most tests.
+    """
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool:
+        item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+        reports = runtestprotocol(item, log=False, nextitem=nextitem)
+        told = [report for report in reports if report.when == "call" or not report.passed] or reports[:1]
+        told[0].duration = sum(report.duration for report in reports)
+        for report in told:
+            item.ihook.pytest_runtest_logreport(report=report)
+        item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+        return True
 
 
 def keep_bytecode(config: pytest.Config) -> None:
