@@ -16,6 +16,7 @@ from .pointer import byte_count, size_at
 if TYPE_CHECKING:
     from .buffer import Buffer
     from .pointer import Address
+    from .pool import MemoryPool
 
 
 class IPCBufferDescriptor:
