@@ -228,8 +228,8 @@ def _require_same_hardware(given: Options) -> None:
     existing = devices, (major, minor), version
     if any(one not in (None, other) for one, other in zip(asked, existing, strict=True)):
         raise RuntimeError(
-            f"the simulator is on, with {devices} of compute capability {major}.{minor} and a driver"
-            f" of CUDA {version[0]}.{version[1]}: say what there is before anything of CUDA is used"
+            f"the simulator is on, with devices={devices}, compute_capability=({major}, {minor}) and"
+            f" driver_version={version}: enable others before the first call of CUDA"
         )
 
 

@@ -190,6 +190,10 @@ LAUNCHES: dict[str, tuple[Callable[[Any, Any, Any], Any], str]] = {
         lambda code, kernel, stream: launch(stream, ONE, "k", 1.0),
         r"launch takes a Kernel third, not str: get it by code\.get_kernel\('k'\)$",
     ),
+    "its source": (
+        lambda code, kernel, stream: launch(stream, ONE, "__global__ void k() {}", 1.0),
+        r"not str: get it by Program\(source, \"c\+\+\"\)\.compile\(\"cubin\"\)\.get_kernel\('name'\)$",
+    ),
     "all of the code": (
         lambda code, kernel, stream: launch(stream, ONE, code, 1.0),
         r"launch takes a Kernel third, not ObjectCode: get it by code\.get_kernel\('name'\)$",

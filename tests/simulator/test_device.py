@@ -118,8 +118,8 @@ for other in ({"devices": 2}, {"devices": 0}, {"compute_capability": (8, 0)}):
         print(error)
 """
         line = (
-            "the simulator is on, with 1 of compute capability 9.0 and a driver of CUDA 13.5: say "
-            "what there is before anything of CUDA is used\n"
+            "the simulator is on, with devices=1, compute_capability=(9, 0) and driver_version=(13, 5): "
+            "enable others before the first call of CUDA\n"
         )
         assert output(code) == 3 * line
 

@@ -70,7 +70,10 @@ def _no_kernel(kernel: Any) -> TypeError:
     name = type_name(kernel)
     hint = "" if " " in name else f": {HOW_TO_LAUNCH}"  # of another copy it says what to do
     if isinstance(kernel, str) or hasattr(kernel, "get_kernel"):
-        hint = f": get it by code.get_kernel({kernel if isinstance(kernel, str) else 'name'!r})"
+        is_source = isinstance(kernel, str) and "(" in kernel
+        code = 'Program(source, "c++").compile("cubin")' if is_source else "code"
+        named = "name" if is_source or not isinstance(kernel, str) else kernel
+        hint = f": get it by {code}.get_kernel({named!r})"
     return TypeError(f"launch takes a Kernel third, not {name}{hint}")
 
 
