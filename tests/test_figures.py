@@ -48,6 +48,7 @@ def rules(chosen: Callable[[Rule], object]) -> int:
 
 FIGURES: dict[str, tuple[Callable[[], int], list[str]]] = {
     "samples, in tens": (lambda: len(samples()) // 10 * 10, ["README.md: more than # programs"]),
+    "samples": (lambda: len(samples()), ["docs/checked-kernels.md: the tests run all # with all checks"]),
     "notebooks": (
         lambda: len([*(TESTS.parent / "notebooks").glob("*.ipynb")]),
         ["docs/notebooks.md: There are # notebooks"],
