@@ -14,23 +14,35 @@ from .machine import ARCHITECTURES, Machine
 
 f32, f64, i32, u32, u64 = np.float32, np.float64, np.int32, np.uint32, np.uint64
 
+ENGINES = [(arch, "auto") for arch in ARCHITECTURES[:-1]] + [(ARCHITECTURES[-1], "never")]
+
 
 @pytest.fixture(
     params=[
-        *(pytest.param(arch, marks=pytest.mark.thorough) for arch in ARCHITECTURES[:-1]),
-        ARCHITECTURES[-1],
-    ]
+        *(pytest.param(one, marks=pytest.mark.thorough) for one in ENGINES),
+        (ARCHITECTURES[-1], "always"),
+    ],
+    ids=lambda one: f"{one[0]}-{one[1]}",
 )
-def arch(request: pytest.FixtureRequest) -> int:
-    return int(request.param)
+def engine(request: pytest.FixtureRequest) -> tuple[int, str]:
+    """An architecture, and when there is machine code: in the first tier from each first launch on."""
+    return request.param
 
 
 @pytest.fixture
-def machine(nvrtc: ModuleType, arch: int) -> Iterator[Machine]:
+def arch(engine: tuple[int, str]) -> int:
+    return engine[0]
+
+
+@pytest.fixture
+def machine(nvrtc: ModuleType, engine: tuple[int, str]) -> Iterator[Machine]:
     """With all checks on for the newest architecture: these programs are right, and must be silent."""
     before = settings.current
-    if arch == ARCHITECTURES[-1]:
-        settings.current = settings.Settings(check_races=True, check_uninitialized=True)
+    arch, machine_code = engine
+    checks = arch == ARCHITECTURES[-1]
+    settings.current = settings.Settings(
+        check_races=checks, check_uninitialized=checks, machine_code=machine_code
+    )
     yield Machine()
     settings.current = before
 
