@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from cudapy.simulator.engine import grids, settings
 from cudapy.simulator.engine.access import WRITE
 from cudapy.simulator.engine.jit import processor
 from cudapy.simulator.engine.run.launch_order import LaunchOrder
@@ -159,6 +160,21 @@ def test_threads_that_come_back(body: str, found: str, runner: Runner, known: Kn
     one: Any = Writer(0)
     one.blocks, one.threads, one.text = 2, 320, kernel(f"{BEGIN}{OWN_PLACE}{body}", OWN)
     assert _compare(one, runner, known) == found
+
+
+@pytest.mark.parametrize(
+    "read", ["xor.b32 %j, %i, 2112;", "setp.lt.u32 %p, %b, 40; @%p ret; bar.sync 0; sub.u32 %j, %i, 2560;"]
+)
+def test_batches_of_one_launch(
+    read: str, runner: Runner, known: Known, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the code is told of one serves the next, whose threads have other numbers."""
+    monkeypatch.setattr(grids, "_MOST", 0)
+    monkeypatch.setattr(settings.current, "batch", 64)  # of 8 blocks each
+    one: Any = Writer(0)
+    read += "mul.wide.u32 %q, %j, 4; add.u64 %q, %q, %a1;"
+    one.blocks, one.threads, one.text = 48, 64, kernel(f"{BEGIN}{OWN_PLACE}{STORE}{read}{LOAD}", OWN)
+    assert _compare(one, runner, known) == "races"
 
 
 @pytest.mark.thorough

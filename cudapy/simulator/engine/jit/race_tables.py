@@ -35,7 +35,7 @@ ENTRY = 16
 # first thread and one, the threads of a block, and when its warp last met and exchanged values.
 OWN, TIME, BLOCK, COUNT, MET, EXCHANGED = range(0, 48, 8)
 CHUNK = 64
-_MOST_KEPT = 1 << 14
+_MOST_KEPT = 1 << 17
 """Chunks."""
 
 
@@ -59,7 +59,11 @@ class RaceTables:
         self._numbers: I64 = np.empty(0, np.int64)
         self._chunks: U64 = np.empty((0, CHUNK // 8), np.uint64)
         self._fresh: object = None
-        """What the chunks depend on where nothing had ordered threads, and the code nothing to note there."""
+        """What the chunks depend on where nothing had ordered threads, and the code nothing to note there.
+        The numbers of threads are those of `_first`.
+        """
+        self._first = 0
+        """The number of the batch's first thread."""
         self._shared: U64 = np.zeros(SHADOW // 8, np.uint64)
         self._set(layout.SHARED_SHADOW, address_of(self._shared))
         self._snapshot = 0
@@ -95,8 +99,9 @@ class RaceTables:
     def begin(self, count: int, lanes: Lanes, snapshot: Snapshot | None) -> None:
         """So many lanes begin to run."""
         time, fresh = self._detector.time, None
+        first = self._detector.first_thread
         if time == 1 and lanes is None:
-            fresh = count, self._per_block, self._detector.first_thread
+            fresh = count, self._per_block
         if fresh is None or fresh != self._fresh or self._ring[0].get(layout.RACE_TIME) != time:
             step = self._per_block if self._are_warps else LANES
             self._numbers = np.arange(0, count, step) if lanes is None else lanes[::step]
@@ -104,7 +109,11 @@ class RaceTables:
                 self._numbers = (self._numbers[:, None] + np.arange(0, self._per_block, LANES)).reshape(-1)
             self._chunks = self._detector.chunks(self._numbers)
             self._fresh = fresh
-        self._began = time
+        elif first != self._first:
+            chunks, more = self._chunks.view(np.int64), first - self._first
+            chunks[:, OWN // 8] += more << 32
+            chunks[:, BLOCK // 8] += more
+        self._began, self._first = time, first
         if self._takes_shared:
             self._detector.refine_shared(self._region.least_shared)
         self.update(snapshot, is_new=True)
