@@ -63,7 +63,8 @@ def enable(
 
     devices: the number of devices, 1 by default.
     compute_capability: that of the devices, such as (9, 0), the default; NVRTC must support it.
-    seed: varies the order in which threads run; without one, it is the same in each run.
+    seed: varies the order in which threads run, the same for the same number; without one, it is the same in
+        each run.
     check_races: report accesses to shared memory that no barrier separates.
     check_uninitialized: report reads of uninitialized memory.
     coverage: count how often each line of each kernel runs: see `coverage_report`.

@@ -63,7 +63,8 @@ class BlockByBlock:
         self.entries = frozenset(block.index for block in blocks if block.is_fast)
         return self
 
-    runs_all = False
+    def runs_all(self, is_eager: bool) -> bool:
+        return False
 
     def region(self, block: int, lanes: int, checks: frozenset[str], is_eager: bool) -> int | None:
         self.asked.add(checks)

@@ -13,9 +13,11 @@ import pytest
 from cudapy.simulator.engine import launch, settings
 from cudapy.simulator.engine.fault import Finding
 from cudapy.simulator.engine.jit import processor
+from cudapy.simulator.engine.jit.block_run import BlockRun
 from cudapy.simulator.engine.jit.workers import Pace
 from cudapy.simulator.engine.module import Module
 from cudapy.simulator.engine.run.batch import Counters
+from cudapy.simulator.engine.run.warp_order import WarpOrder
 from cudapy.simulator.engine.schedule import FIRST, Schedule
 
 from .machine import Machine
@@ -153,6 +155,44 @@ def test_findings_are_those_of_the_same_order(runner: Runner) -> None:
     assert {*outcomes} == {(True, True), (False, True)}
 
 
+class Drawn:
+    """Has NumPy run the warps of a launch with a schedule in the order that machine code has drawn."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.order: list[int] = []
+        drawn = BlockRun._ranges
+
+        def recorded(run: BlockRun, chunks: int) -> Any:
+            ranges = drawn(run, chunks)
+            by_turns = run._warp_order if run._together > 1 else (0,)
+            for first, end in ranges:
+                blocks = range(first, end, len(by_turns))
+                self.order += [block + warp for block in blocks for warp in by_turns]
+            return ranges
+
+        monkeypatch.setattr(BlockRun, "_ranges", recorded)
+        monkeypatch.setattr(WarpOrder, "_by_policy", lambda one, warps: min(warps, key=self.order.index))
+
+
+def _compare_drawn(one: Writer, order: int, runner: Runner, drawn: Drawn) -> bool:
+    """Whether warps ran in another order than without a seed."""
+    drawn.order.clear()
+    memory, findings, counters = runner.run(one, machine_code="always", schedule=None, seed=order)
+    assert counters.numpy_runs == 0
+    own, own_findings, _ = runner.run(one, machine_code="never", schedule=Schedule(FIRST), seed=None)
+    assert own == memory, one.text
+    assert own_findings == findings, one.text
+    return drawn.order != sorted(drawn.order)
+
+
+def test_findings_are_those_of_the_order_that_is_drawn(
+    runner: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = Drawn(monkeypatch)
+    outcomes = [_compare_drawn(Writer(seed), seed, runner, drawn) for seed in range(10)]
+    assert any(outcomes)
+
+
 @pytest.mark.parametrize("seed", range(200, 212))
 def test_a_warp_that_leaves_machine_code_now_and_then(seed: int, runner: Runner) -> None:
     one = Writer(seed, "ex2.approx.f32 %f, %f;")  # which there is none for
@@ -160,14 +200,17 @@ def test_a_warp_that_leaves_machine_code_now_and_then(seed: int, runner: Runner)
     _compare(one, runner)
 
 
-def test_workers_find_the_same(runner: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("order", [None, 3])
+def test_workers_find_the_same(order: int | None, runner: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Pace, "wants_help", lambda self, chunks: True)
     monkeypatch.setattr(Pace, "is_known", True)
     for checks in (False, True):
         monkeypatch.setattr(settings.current, "check_uninitialized", checks)
         for seed in range(30, 36):
             one = Writer(seed)
-            ran = [runner.run(one, machine_code="always", workers=count)[:2] for count in (1, 2, 16)]
+            ran = [
+                runner.run(one, machine_code="always", seed=order, workers=count)[:2] for count in (1, 2, 16)
+            ]
             assert ran[0] == ran[1] == ran[2], seed
 
 
@@ -222,3 +265,12 @@ def test_a_block_that_comes_back_after_others_wrote(runner: Runner) -> None:
 def test_more_findings_are_those_of_the_same_order(part: int, runner: Runner) -> None:
     for seed in range(100 + 40 * part, 140 + 40 * part):
         _compare(Writer(seed), runner)
+
+
+@pytest.mark.thorough
+def test_more_findings_are_those_of_the_order_that_is_drawn(
+    runner: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = Drawn(monkeypatch)
+    for seed in range(220, 280):
+        _compare_drawn(Writer(seed), seed, runner, drawn)

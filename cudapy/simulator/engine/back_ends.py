@@ -51,8 +51,7 @@ class Code(Protocol):
     def entries(self) -> frozenset[int]:
         """The blocks from which on it may take over."""
 
-    @property
-    def runs_all(self) -> bool:
+    def runs_all(self, is_eager: bool) -> bool:
         """Whether next to nothing of the function runs on NumPy from now on."""
 
     def region(self, block: int, lanes: int, checks: frozenset[str], is_eager: bool) -> Hashable | None:

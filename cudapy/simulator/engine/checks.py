@@ -23,7 +23,7 @@ RACES = "races"
 COVERAGE = "coverage"
 """Of a block and its branch: how many threads ran it, and went which way. `Settings.coverage`."""
 ORDER = "order"
-"""Of a group of threads, before it runs: which one is next is random. `Settings.seed`."""
+"""Of threads before they run: who is next is drawn, the same whenever a launch is made. `Settings.seed`."""
 
 
 def wanted(settings: Settings) -> frozenset[str]:

@@ -135,7 +135,7 @@ def _chosen(
         or not checks.wanted(settings) <= back_end.checks
     ):
         return None, False
-    return back_end, is_eager
+    return back_end, is_eager or settings.seed is not None  # a seed's order may not depend on what ran before
 
 
 class _Grid:
@@ -233,8 +233,9 @@ def _blocks_at_once(run: Launch) -> int:
     shared = run.shared_size
     threads = run.settings.batch
     code = run.kernel.compiled.code if run.back_end else None
-    if code is not None and code.runs_all:
-        threads = min(threads * _MORE * run.kernel.growth, _MOST)
+    if code is not None and code.runs_all(run.is_eager):
+        growth = 1 if checks.ORDER in run.checks else run.kernel.growth  # which depends on time
+        threads = min(threads * _MORE * growth, _MOST)
     count = max(threads // run.threads, 1)
     if shared:
         count = max(min(count, _SHARED_LIMIT // shared), 1)

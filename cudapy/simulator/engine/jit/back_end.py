@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..checks import COVERAGE, RACES
+from ..checks import COVERAGE, ORDER, RACES
 from . import processor, supported
 from .accesses import CHECKS
 from .block_run import BlockRun
@@ -37,7 +37,7 @@ class Native:
     @property
     def checks(self) -> frozenset[str]:
         """What regions can check."""
-        return frozenset({*CHECKS, COVERAGE})
+        return frozenset({*CHECKS, COVERAGE, ORDER})
 
     def supports(self, step: Step, function: FunctionCompiler) -> bool:
         """Whether a region may have an instruction."""

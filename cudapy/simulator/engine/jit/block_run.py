@@ -19,7 +19,7 @@ from .run import Copy, Run, table_of
 from .workers import RingWorker, WarpWorker, split
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from ..aliases import I64, Array, Lanes
     from ..ptx.types import Type
@@ -54,8 +54,7 @@ class BlockRun(Run):
         self._per_block = self._warps = 0
         """The threads of a block, and its warps; the last one may have fewer lanes."""
         known = routines()
-        for place, memory in enumerate(self._workers[0].ring):
-            memory.set(layout.WARP, place)
+        self._set_warps(range(memories))
         self._set(layout.ALIGNED, 1)
         self._set(layout.CALM, 1)
         self._set(layout.ROUTINES + 8 * layout.EXIT, known.exit_whole)
@@ -66,6 +65,24 @@ class BlockRun(Run):
     def memories(region: Region, warps: int) -> int:
         """How many memories a run takes for blocks of so many warps."""
         return warps if region.has_barriers else 1
+
+    def _begin_order(self) -> None:
+        was_drawn = self._random is not None
+        super()._begin_order()
+        if self._has_ring and (self._random is not None or was_drawn):
+            warps = [*range(len(self._warp_order))]
+            if self._random is not None:
+                self._random.shuffle(warps)
+            self._set_warps(warps)
+
+    def _set_warps(self, warps: Iterable[int]) -> None:
+        self._warp_order = tuple(warps)
+        for memory, warp in zip(self._workers[0].ring, self._warp_order, strict=True):
+            memory.set(layout.WARP, warp)
+
+    @property
+    def _together(self) -> int:
+        return self._warps if self._has_ring else 1
 
     def begin(self, batch: Batch) -> None:
         super().begin(batch)
@@ -172,8 +189,9 @@ class BlockRun(Run):
             alike = layout.ALIKE_WIDE if is_wide else layout.ALIKE
             self._vary(group, Copy(values, size, location, alike, layout.BLOCK))
         elif self._has_ring:
-            for memory, row in zip(self._workers[0].ring, values.reshape(-1, LANES), strict=True):
-                memory.array(location, size)[:] = row
+            rows = values.reshape(-1, LANES)
+            for memory, warp in zip(self._workers[0].ring, self._warp_order, strict=True):
+                memory.array(location, size)[:] = rows[warp]
         else:
             as_it_is = layout.AS_WIDE if is_wide else layout.AS_IT_IS
             self._vary(group, Copy(values, size * LANES, location, as_it_is, layout.WARP))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..checks import BOUNDS, RACES
+from ..checks import BOUNDS, ORDER, RACES
 from .lanes import Unsupported
 from .region import OF_BLOCKS, Region, only_ends
 from .supported import is_supported
@@ -44,10 +44,9 @@ class MachineCode:
             for block in blocks
         )
 
-    @property
-    def runs_all(self) -> bool:
+    def runs_all(self, is_eager: bool) -> bool:
         """Whether next to nothing of the function runs on NumPy from now on."""
-        return self._covers_all and (self._is_warm or bool(self._regions))
+        return self._covers_all and (is_eager or self._is_warm or bool(self._regions))
 
     def _runs_blocks(self, numbers: list[int]) -> bool:
         """Whether a region of blocks is left where threads end alone, so that barriers may be in it."""
@@ -78,7 +77,9 @@ class MachineCode:
 
     def _region(self, checks: frozenset[str]) -> Region | None:
         """None if an instruction turns out to be none that there is code for."""
-        if checks not in self._regions:
+        if checks not in self._regions and ORDER in checks:  # which is the same code
+            self._regions[checks] = self._region(checks - {ORDER})
+        elif checks not in self._regions:
             try:
                 numbers = self._numbers
                 if RACES in checks:

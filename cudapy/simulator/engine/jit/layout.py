@@ -94,6 +94,10 @@ CALM = next(_fields)
 """1 if reads of shared memory race with nothing where `phases` says so."""
 OUT_NOW = next(_fields)
 """How many entries of OUTS the chunk at hand copies."""
+DRAWS, DRAWN = next(_fields), next(_fields)
+"""Where a seed varies the order: a byte for each number in PLACE, 1 if diverged lanes there may run before
+others, and the state of the generator. DRAWS is 0 without a seed.
+"""
 
 ROUTINES = next(_fields)
 """The addresses of the routines that all code shares."""

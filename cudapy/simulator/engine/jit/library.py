@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 _CHUNK_COST = 6
 """What a chunk takes of a turn besides its blocks."""
+_MULTIPLIER = 0x9E3779B5
+"""Of a linear congruential generator modulo 2**64, whose highest bits are used."""
 _ALL = tuple(register for register in GENERAL if register not in (RBX, RSP)) + YMM
 """What a region's code keeps nothing in between its blocks."""
 _BY_CHECKS = (RAX, RCX, RSI, R9, R10, R11, *YMM[:9])
@@ -375,9 +377,12 @@ def _look_at_barrier(out: Assembler) -> None:
     out.jump_if("ne", "look")
     races.require_order(out, "pause")
     out.number("add", At(RBX, layout.RACE_TIME), 1)
+    race_bands.find_chunk(out, RAX)
+    out.word("mov", RDX, At(RBX, layout.WARP))
+    out.shift_word("shl", RDX, race_tables.CHUNK.bit_length() - 1)
+    out.word("sub", RAX, RDX)
     out.word("mov", RDX, At(RBX, layout.RACE_TIME))
     out.word("mov", RCX, At(RBX, layout.WARPS))
-    race_bands.find_chunk(out, RAX)
     out.label("tell")
     out.keep(At(RAX, race_tables.OWN), RDX, 4)
     out.keep(At(RAX, race_tables.TIME), RDX)
@@ -519,6 +524,12 @@ def _schedule(out: Assembler) -> None:
         places, (least, other) = YMM[:4], YMM[4:6]
         for part in _PARTS:
             out.unary("movups", places[part], At(RBX, layout.PLACE + 32 * part))
+        out.word("mov", RSI, At(RBX, layout.DRAWS))
+        out.test(RSI, RSI)
+        out.jump_if("z", "in_order")
+        _draw(out, least)
+        out.jump("chosen")
+        out.label("in_order")
         out.vector("pminud", least, places[0], places[1])
         out.vector("pminud", other, places[2], places[3])
         out.vector("pminud", least, least, other)
@@ -526,6 +537,7 @@ def _schedule(out: Assembler) -> None:
             out.unary(shuffle, other, least, order)
             out.vector("pminud", least, least, other)
         out.movd(RAX, least)
+        out.label("chosen")
         out.set(RDX, 0)
         for part in _PARTS:
             out.vector("pcmpeqd", places[part], places[part], least)
@@ -537,6 +549,27 @@ def _schedule(out: Assembler) -> None:
         out.keep(At(RBX, layout.ACTIVE), RDX, 4)
         out.word("mov", RDX, At(RBX, layout.TABLE))
         out.jump_to(At(RDX, 0, RAX, 8))
+
+
+def _draw(out: Assembler, place: Register) -> None:
+    """The place of a lane that is drawn: eax, and in all of a vector. Half of the draws go to "in_order", and
+    those of lanes that have left, or that wait for others to come along. rsi: DRAWS.
+    """
+    out.set(RDX, _MULTIPLIER)
+    out.multiply(RDX, At(RBX, layout.DRAWN))
+    out.number("add", RDX, 1)
+    out.keep(At(RBX, layout.DRAWN), RDX)
+    out.test(RDX, RDX)
+    out.jump_if("s", "in_order")
+    out.shift_word("shr", RDX, 58)
+    out.fetch(RAX, At(RBX, layout.PLACE, RDX, 4), 4)
+    out.number("cmp", RAX, layout.LEFT, wide=False)
+    out.jump_if("ae", "in_order")
+    out.fetch(RDX, At(RSI, 0, RAX, 1), 1)
+    out.test(RDX, RDX, wide=False)
+    out.jump_if("z", "in_order")
+    out.movd_in(place, RAX)
+    out.unary("broadcastd", place, place)
 
 
 def _move_lanes(out: Assembler) -> None:

@@ -179,6 +179,9 @@ class Region:
         names += [f"exit {place}" for place in range(len(self.exits))]
         self.table = np.array([start + out.labels[name] for name in names], np.uint64)
         """The addresses of the code of blocks and exits."""
+        self.draws = np.array([not (blocks[one].gathers or blocks[one].meets) for one in numbers], np.uint8)
+        """For `layout.DRAWS`."""
+        self.draws = np.pad(self.draws, (0, len(self.exits)), constant_values=1)
         self.image = layout.image(round_up(self._end, 64))
         """What its memory holds at first."""
         for offset, places in self._switches.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 from collections import deque
 from functools import partial
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..access import READ, WRITE, put
-from ..checks import BOUNDS, RACES, UNDEFINED
+from ..checks import BOUNDS, ORDER, RACES, UNDEFINED
 from . import layout
 from .layout import LANES, UNSIGNED, RegionMemory, address_of
 from .library import routines
@@ -37,6 +38,8 @@ _FEW = 8
 _NONE: deque[Chunks] = deque()
 _RANGES = 6
 """Of chunks, for each worker, so that they end at about the same time."""
+_DRAWN_RANGES = 32
+"""Of chunks, whose order a seed varies."""
 
 
 class Copy(NamedTuple):
@@ -85,13 +88,18 @@ class Run:
         """What the code is told for the check for races, if it makes that."""
         if RACES in region.checks:
             self._races = RaceTables(region, ring, self.are_blocks)
+        self._warp_order: tuple[int, ...] = ()
+        """Which warp of a block runs in each memory of a ring."""
+        self._random: random.Random | None = None
+        """What draws the order of chunks and diverged lanes of a batch; None: it is always the same."""
 
     def begin(self, batch: Batch) -> None:
         """Lanes of a batch are to run."""
         self._batch, region = batch, self._region
         if self._races is not None:
             self._races.enter(batch)
-        depends = batch.threads.shape, batch.launch.parameters, None
+        self._begin_order()
+        depends = (batch.threads.shape, self._warp_order), batch.launch.parameters, None
         for i, (inputs, known) in enumerate(zip(region.inputs, depends, strict=True)):
             if known is None or self._known[i] != known:
                 self._known[i] = known
@@ -122,6 +130,30 @@ class Run:
     def _has_too_many_stuck(self) -> bool:
         """Whether to give up, as chunks seldom come to their ends."""
         return False
+
+    def _begin_order(self) -> None:
+        """The order in which the lanes of the batch run is drawn, if the launch has a seed."""
+        batch = self._batch
+        is_drawn = ORDER in batch.launch.checks
+        if is_drawn or self._random is not None:
+            own = f"{batch.launch.settings.seed} {batch.first_block}"
+            self._random = random.Random(own) if is_drawn else None
+            self._set(layout.DRAWS, address_of(self._region.draws) if is_drawn else 0)
+
+    def _ranges(self, chunks: int) -> deque[Chunks]:
+        """All chunks, in the order in which they run."""
+        if self._random is None:
+            return deque([(0, chunks)])
+        for memory in self._workers[0].ring:
+            memory.set(layout.DRAWN, self._random.getrandbits(63))
+        ranges = split(chunks, _DRAWN_RANGES, None, self._together)
+        self._random.shuffle(ranges)
+        return deque(ranges)
+
+    @property
+    def _together(self) -> int:
+        """Chunks that run by turns."""
+        return 1
 
     def _first_lane(self, chunk: int) -> int:
         """The position of a chunk's first lane among those that run."""
@@ -238,7 +270,7 @@ class Run:
         """Run all chunks, by turns. Returns those that did not begin, as others mostly waited for accesses
         that are left to Python.
         """
-        ranges, workers = deque([(0, chunks)]), self._workers[:1]
+        ranges, workers = self._ranges(chunks), self._workers[:1]
         if chunks <= _FEW:
             workers[0].run(ranges, True)
             if workers[0].status == layout.DONE:
@@ -262,14 +294,14 @@ class Run:
                 first.run(_NONE, True)
                 if first.status == layout.ACCESSES:
                     continue
-                if accesses > _MANY_ACCESSES and 2 * spent > time.thread_time() - since and not gives_up:
+                if accesses > _MANY_ACCESSES and not gives_up and self._is_most(spent, since):
                     gives_up = True
                     self._batch.launch.left_to_python.add(self._region)
                     ranges.extend(_stopped(unfinished))
             else:
                 idle = [one for one in workers if one.status == layout.DONE][: len(ranges)]
                 _run_turn((unfinished + idle)[: len(workers) if pace.is_known else 1], ranges)
-                if not pace.is_known:
+                if not pace.is_known and self._random is None:
                     pace.took(time.perf_counter() - begun, max(workers[0].chunk, 1), False)
             if not gives_up and self._has_too_many_stuck:
                 gives_up = True
@@ -285,8 +317,13 @@ class Run:
 
     def _may_help(self, pace: Pace, chunks: int) -> bool:
         """Whether other threads run some of so many chunks."""
-        is_wanted = self._batch.launch.settings.workers > 1 and not self._region.keeps_order
-        return is_wanted and pace.wants_help(chunks)
+        if self._region.keeps_order or self._random is not None:
+            return False
+        return self._batch.launch.settings.workers > 1 and pace.wants_help(chunks)
+
+    def _is_most(self, spent: float, since: float) -> bool:
+        """Whether so many seconds are most of the time since then, and the order may depend on that."""
+        return self._random is None and 2 * spent > time.thread_time() - since
 
     def _shared_out(self, chunks: int, lanes: Lanes) -> tuple[list[Worker], deque[Chunks]]:
         """The workers for so many chunks, and the ranges that they take."""

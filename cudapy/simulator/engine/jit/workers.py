@@ -217,8 +217,8 @@ class RingWorker(Worker):
 
     def _take(self, first: int) -> None:
         starts, block = routines().starts, first // len(self.ring)
-        for place, memory in enumerate(self.ring):
-            memory.set(layout.CHUNK, first + place)
+        for memory in self.ring:
+            memory.set(layout.CHUNK, first + memory.get(layout.WARP))
             memory.set(layout.BLOCK, block)
             memory.set(layout.STATE, layout.NOT_BEGUN)
             memory.set(layout.BUDGET, layout.CHUNK_BLOCKS)
@@ -230,15 +230,15 @@ class RingWorker(Worker):
         """As the block's barriers are no longer here, all of it goes on elsewhere."""
         following = self._following
         first, is_released = following - len(self.ring), False
-        for place, memory in enumerate(self.ring):  # behind the one at hand they wait for their turn alone
-            state = memory.get(layout.STATE)
+        for memory in self.ring:  # behind the one at hand they wait for their turn alone
+            state, warp = memory.get(layout.STATE), memory.get(layout.WARP)
             places = memory.array(layout.PLACE).copy()
             if state == layout.NOT_BEGUN:
-                if place == memory.get(layout.LAST_CHUNK):
+                if warp == memory.get(layout.LAST_CHUNK):
                     places = memory.array(layout.LAST_PLACE).copy()
                 else:
                     places[:] = memory.get(layout.ENTRY)
-                self.stuck.append(Stuck(first + place, places[places != layout.NOWHERE], []))
+                self.stuck.append(Stuck(first + warp, places[places != layout.NOWHERE], []))
                 continue
             if state == layout.FINISHED:
                 places[places != layout.NOWHERE] = self._region.end
@@ -249,7 +249,7 @@ class RingWorker(Worker):
                 bits = np.array([memory.get(layout.ACTIVE)], "<i8").view(np.uint8)[:4]
                 places[np.unpackbits(bits, bitorder="little") != 0] = barrier
             is_released |= memory is self.memory and state == layout.RUNNING
-            self._keep(memory, first + place, places)
+            self._keep(memory, first + warp, places)
         self._take(following)
 
 
