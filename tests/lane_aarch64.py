@@ -87,6 +87,9 @@ class AArch64Routine(Routine):
     def set(self, target: int, value: int) -> None:
         self.constant(WHERE[target], value)
 
+    def zero(self, register: int) -> None:
+        self.set(register, 0)
+
     def word(self, name: str, target: int, source: Operand, wide: bool = True) -> None:
         if isinstance(source, At):
             self.memory(_LOAD[8], VALUE, source, 8)

@@ -89,6 +89,10 @@ class LaneRoutine(Assembler):
     def load(self, target: int, source: At) -> None:
         self.fetch(target, source, 8)
 
+    def zero(self, register: int) -> None:
+        """A register to 0, in fewer bytes than `set`; what conditional jumps look at is lost."""
+        self.word("xor", register, register, wide=False)
+
     def widen(self, target: int, source: int) -> None:
         """A number of 32 bits with a sign."""
         self._plain(b"\x63", target, source, True)

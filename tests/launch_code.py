@@ -182,7 +182,7 @@ class Routine(LaneRoutine):
         ):  # fmt: skip
             self.number("cmp", RCX, kind)
             self.jump_if("be" if name == "integer" else "e", name)
-        self.set(RDX, 0)
+        self.zero(RDX)
         assert NULL > STORED
 
         self.label("store")
@@ -215,7 +215,7 @@ class Routine(LaneRoutine):
         self.jump_if("e", "negative")
         self.word("cmp", RAX, self.shared("minus_two_digits"))
         self.jump_if("e", "two digits")
-        self.set(RDX, 0)
+        self.zero(RDX)
         self.word("cmp", RAX, self.shared("no_digits"))
         self.jump_if("ne", "slow")
         self.jump("limit")
@@ -298,7 +298,7 @@ class Routine(LaneRoutine):
     def call_c(self) -> None:
         """R14: the status. The kernel may keep something else as soon as the GIL is given up."""
         self.label("unlock")
-        self.set(R15, 0)
+        self.zero(R15)
         self.load(R12, self.of_kernel("c"))
         self.load(R14, self.of_kernel("function"))
         self.load(R8, self.of_kernel("locked"))
@@ -316,8 +316,8 @@ class Routine(LaneRoutine):
         self.lea(RDI, At(RSP, CONFIG))
         self.word("mov", RSI, R14)
         self.word("mov", RDX, RBX)
-        self.set(RCX, 0)
-        self.set(RAX, 0)
+        self.zero(RCX)
+        self.zero(RAX)
         self.word("mov", R10, R12)
         self.code += b"\x41\xff\xd2"  # call R10
         self.code += b"\x4c\x63\xf0"  # movsxd R14, EAX
@@ -360,7 +360,7 @@ class Routine(LaneRoutine):
         self.load(RDI, self.shared("failed"))
         self.lea(RSI, At(RSP, TABLE))
         self.set(RDX, 1 + len(given))
-        self.set(RCX, 0)
+        self.zero(RCX)
         self.call_at(self.shared("call"))
         self.word("mov", R13, RAX)
         self.word("mov", RDI, R14)
@@ -411,7 +411,7 @@ class Prepared(Routine):
         self.keep(At(RSP, REASONS), RAX)
         self.set(RAX, 1)
         self.keep(self.of("busy"), RAX)
-        self.set(RAX, 0)
+        self.zero(RAX)
         self.load(RCX, self.of("locked"))
         self.test(RCX, RCX)
         self.jump_if("ne", "unlocked")
@@ -472,7 +472,7 @@ class Prepared(Routine):
             self.jump_if("e", "locked")
             self.call_at(self.shared("restore_thread"))
             self.label("locked")
-            self.set(RAX, 0)
+            self.zero(RAX)
             self.keep(self.of("busy"), RAX)
 
     def failure(self) -> None:
