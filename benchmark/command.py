@@ -68,7 +68,9 @@ def commands() -> argparse.ArgumentParser:
         prog="python -m benchmark", description="Measures cudapy next to C++ and to other Python packages."
     )
     parser.add_argument("--quick", action="store_true", help="a fifth of the rounds, for a quick look")
-    parser.add_argument("--json", type=Path, metavar="PATH", help="write machine, ratios and raw times there")
+    parser.add_argument(
+        "--json", type=Path, metavar="PATH", help="write machine, ratios and raw times there, as they come"
+    )
     parser.add_argument("--picture", type=Path, metavar="PATH", help="draw the launches there")
     parser.add_argument(
         "--application",
@@ -106,6 +108,8 @@ def commands() -> argparse.ArgumentParser:
 def measure(chosen: argparse.Namespace) -> int:
     """Measure, and compare if asked for; the status. Unfit if there is nothing to compare with."""
     options = [*(["--turns-quick"] if chosen.quick else []), *chosen.pytest]
+    if chosen.json and not (chosen.compare or chosen.against):
+        options.append(f"--turns-so-far={chosen.json.resolve()}")
     with tempfile.TemporaryDirectory(prefix="cudapy-benchmark-") as name:
         mine = SUITE.side(Path(name) / "now")
         if chosen.compare or chosen.against:

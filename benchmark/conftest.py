@@ -56,7 +56,7 @@ class Race:
         name: str,
         mine: Timed,
         rivals: Rivals,
-        rounds: int = 201,
+        rounds: int = 101,
         baseline: str | None = None,
     ) -> None:
         """Time `mine` and its rivals in turns, `rounds` times; one of the rivals may be the `baseline`."""

@@ -94,7 +94,7 @@ def test_driver(race: Race, gpu: Gpu, twin: Callable[..., Contender], kernel: st
         f"{NAMES[kernel]}: {call.name}",
         with_driver(gpu, cudapy.driver, kernel, call),
         driver_rivals(gpu, twin, kernel, call, case),
-        rounds=51 if kernel == "many512" else 201,  # 512 arguments take a quarter of a millisecond
+        rounds=51 if kernel == "many512" else 101,  # 512 arguments take a quarter of a millisecond
     )
 
 
@@ -180,7 +180,7 @@ def test_graph(race: Race, gpu: Gpu, twin: Callable[..., Contender], call: Call,
         ),
     }
     name = f"graph of {nodes} kernel{'s' * (nodes > 1)}: {call.name}"
-    race(GROUP, name, loop(cudapy.driver), rivals, rounds=201 if nodes <= 20 else 51)
+    race(GROUP, name, loop(cudapy.driver), rivals, rounds=101 if nodes <= 20 else 51)
 
 
 @pytest.mark.parametrize("count", [1, 2, 4, 8])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import math
+import os
 import random
 import shutil
 import subprocess
@@ -300,6 +301,24 @@ def test_work(turns):
 def test_not_of_the_gate(turns):
     turns("nothing", {"mine": int}, rounds=5)
 """
+
+
+def test_a_run_that_is_stopped_leaves_its_rows(tmp_path: Path) -> None:
+    tests, kept = tmp_path / "test_speed.py", tmp_path / "rows.json"
+    tests.write_text(
+        "import os\n"
+        "def test_first(turns):\n    turns('first', {'mine': int}, rounds=5)\n"
+        "def test_second(turns):\n    turns('second', {'mine': int}, rounds=5)\n"
+        "def test_stopped(turns):\n    turns('third', {'mine': int}, rounds=5)\n    os._exit(9)\n"
+    )
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "turns.plugin", "-p", "no:cacheprovider"]
+    command += ["-c", os.devnull, f"--rootdir={tmp_path}", f"--turns-so-far={kept}", str(tests)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 9, done.stdout + done.stderr
+    read = Document.read(kept)
+    assert [record.name for record in read.records] == ["first", "second"]
+    assert len(read.records[1].times["mine"]) == 5 and read.machine["Python"]
 
 
 @pytest.fixture

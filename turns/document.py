@@ -29,6 +29,17 @@ class Document:
         }
         path.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
 
+    def write_at_once(self, path: Path, records: Sequence[str]) -> None:
+        """The same, so that a run that is stopped leaves all or what was there before.
+
+        records: as JSON already.
+        """
+        rest = [json.dumps(dict(part)) for part in (self.machine, self.skipped, self.seconds)]
+        text = '{{"machine": {}, "skipped": {}, "seconds": {}, "records": ['.format(*rest)
+        new = path.with_name(f"{path.name}.new")
+        new.write_text(text + ",\n".join(records) + "]}\n")
+        new.replace(path)
+
     @classmethod
     def read(cls, path: Path) -> Document:
         """What `write` wrote."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +17,7 @@ from .rows import RECORDS, Rows
 from .sides import MEASURED
 
 PROGRESS = pytest.StashKey[Progress]()
+FACTS = pytest.StashKey[dict[str, str]]()
 
 
 class Hooks:
@@ -40,6 +43,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--turns-raw", type=Path, metavar="PATH", help="write what was found there; print no report"
     )
     group.addoption(
+        "--turns-so-far", type=Path, metavar="PATH", help="write there after each test what was found by then"
+    )
+    group.addoption(
         "--turns-progress",
         action="store_true",
         help="say each test and the time left, by what --turns-expect, a file of --turns-raw, has of it",
@@ -57,6 +63,23 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[PROGRESS] = Progress(config, Document.read(earlier).seconds if earlier else {})
     if config.getoption("--turns-progress"):
         config.pluginmanager.register(config.stash[PROGRESS], "turns-progress")
+    if path := config.getoption("--turns-so-far"):
+        config.pluginmanager.register(SoFar(config, path), "turns-so-far")
+
+
+class SoFar:
+    """A plugin of pytest that writes what was found by the end of each test: no row is lost with a run."""
+
+    def __init__(self, config: pytest.Config, path: Path) -> None:
+        self.config, self.path = config, path
+        self.rows: list[str] = []
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logfinish(self) -> None:
+        new = self.config.stash[RECORDS][len(self.rows) :]
+        if new:
+            self.rows += [json.dumps(record.as_json()) for record in new]
+            found(self.config).write_at_once(self.path, self.rows)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -74,21 +97,29 @@ def pytest_turns_labels() -> report.Labels:
     return report.Labels()
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    records = config.stash[RECORDS]
+def found(config: pytest.Config) -> Document:
+    """What the tests that have run have found."""
+    terminal: Any = config.pluginmanager.get_plugin("terminalreporter")
     skipped = {
         item.nodeid.rpartition("/")[2]: str(item.longrepr[2]).removeprefix("Skipped: ")
-        for item in terminalreporter.stats.get("skipped", [])
+        for item in terminal.stats.get("skipped", [])
     }
-    if not records and not skipped:
+    if FACTS not in config.stash:
+        config.stash[FACTS] = config.hook.pytest_turns_facts(config=config)
+    read_on, records = config.stash[FACTS], config.stash[RECORDS]
+    return Document(read_on, records, skipped, config.stash[PROGRESS].remaining.taken)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    whole = found(config)
+    if not whole.records and not whole.skipped:
         return
-    read_on = config.hook.pytest_turns_facts(config=config)
     if path := config.getoption("--turns-raw"):
-        Document(read_on, records, skipped, config.stash[PROGRESS].remaining.taken).write(path)
-    elif records:
+        whole.write(path)
+    elif whole.records:
         labels = config.hook.pytest_turns_labels(config=config)
         terminalreporter.section("measured in turns")
-        terminalreporter.write_line(report.text(read_on, records, skipped, labels))
+        terminalreporter.write_line(report.text(whole.machine, whole.records, whole.skipped, labels))
 
 
 @pytest.fixture
