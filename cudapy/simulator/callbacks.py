@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from .._ffi.handles import Thunk
 from .._ffi.prototypes import CParameter, Prototype
 from . import interrupts
-from .addresses import lists, pointed, require, require_lists
+from .addresses import lists, pointed, require_each, require_lists
 from .gc_pause import gc_pause
 from .refused import Refused, check
 from .stderr import say_mistake
@@ -207,18 +207,17 @@ def _function(binding: Binding, hooks: LibraryHooks, layouts: Layouts) -> Callab
         binding.function, [parameters[i] for i in inputs], [parameters[i] for i in outputs]
     )
     looked_at = [  # what the program points to; the places for results are cudapy's
-        (i, ctypes.sizeof(types[i]._type_), parameters[i].name) for i in inputs if binding.is_pointer(i)
+        (i, (ctypes.sizeof(types[i]._type_), parameters[i].name)) for i in inputs if binding.is_pointer(i)
     ]
-    with_lists = [i for i, _, _ in looked_at if lists(types[i]._type_) and binding.is_read(i)]
+    with_lists = [i for i, _ in looked_at if lists(types[i]._type_) and binding.is_read(i)]
     before, has_status = hooks.before, binding.has_status
 
     def run(arguments: tuple[Any, ...]) -> Any:
         try:
             before(symbol)
             check(symbol)
-            for i, size, name in looked_at:
-                if arguments[i]:
-                    require(pointed(arguments[i]), size, name)
+            if looked_at:
+                require_each([(pointed(arguments[i]), *what) for i, what in looked_at if arguments[i]])
             for i in with_lists:
                 if arguments[i]:
                     require_lists(arguments[i][0])

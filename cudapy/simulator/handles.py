@@ -90,5 +90,5 @@ def relist(obj: Object) -> None:
 
 def every(cls: type[T]) -> list[T]:
     """All that there are of a kind, the oldest first."""
-    kinds = [objects for kind, objects in list(_kinds.items()) if issubclass(kind, cls)]
+    kinds = [objects for kind, objects in list(_kinds.items()) if objects and issubclass(kind, cls)]
     return sorted((obj for objects in kinds for obj in list(objects.values())), key=attrgetter("handle"))

@@ -153,6 +153,24 @@ def test_absurd_sizes_are_answered_at_once() -> None:
     assert output(limited + PREPARE + ABSURD) == "fine\n"
 
 
+def test_the_one_of_several_places_that_cannot_be_read_is_named() -> None:
+    from cudapy.simulator.addresses import PAGE, require_each
+    from cudapy.simulator.refused import Refused
+
+    libc = ctypes.CDLL(None)
+    libc.mprotect.argtypes = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
+    with mmap.mmap(-1, 2 * PAGE) as memory:
+        start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+        assert libc.mprotect(start + PAGE, PAGE, 0) == 0
+        good = [(start, 8, "first"), (start + PAGE - 8, 8, "last")]
+        require_each(good)
+        for bad in ((start + PAGE, 8), (start + PAGE - 4, 8)):  # the second begins in good memory
+            for places in ([*good, (*bad, "bad")], [(*bad, "bad"), *good]):
+                with pytest.raises(Refused, match="bad is 0x"):
+                    require_each(places)
+        assert libc.mprotect(start + PAGE, PAGE, mmap.PROT_READ | mmap.PROT_WRITE) == 0
+
+
 def test_what_lies_in_several_places() -> None:
     numbers, many = (ctypes.c_int * 3)(1, 2, 3), ctypes.create_string_buffer(b"x" * 5000, 5000)
     a, b = ctypes.addressof(numbers), ctypes.addressof(many)

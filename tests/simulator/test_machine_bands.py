@@ -107,7 +107,7 @@ class Known:
 def _stretches(order: LaunchOrder) -> Any:
     for number, shadow in enumerate(order.shadows.values()):
         for which, record in (("write", shadow.write), ("read", shadow.first_read)):
-            runs = record.runs()
+            runs = record.runs(len(order.sites))
             found = [one.tolist() for one in runs.found]
             assert not runs.exist or (runs.start, runs.end) == (found[0][0], found[1][-1])
             for start, end, site in zip(*found, strict=True):

@@ -71,6 +71,7 @@ class Kernel(Object):
         self.library = library
         self.name = name
         self.devices: dict[Device, OnDevice] = {}
+        self._functions: dict[Context, Function] = {}
 
     @property
     def kernel(self) -> Any:
@@ -86,7 +87,11 @@ class Kernel(Object):
 
     def function(self, context: Context) -> Function:
         """The kernel in a context."""
-        return self.library.module(context).function(self.name.encode())
+        function = self._functions.get(context.root)
+        if function is None:
+            function = self.library.module(context).function(self.name.encode())
+            self._functions[context.root] = function
+        return function
 
 
 host_functions: dict[int, Callable[[], int]] = {}

@@ -29,7 +29,7 @@ from ..streams.faults import faults_here, go_on, is_interrupted
 from ..streams.kernel_time_slices import KernelTimeSlices
 from ..streams.operations import Operation, needed
 from ..streams.order import may_race
-from ..streams.stream import stream
+from ..streams.stream import Stream, stream
 from ..streams.work import Work
 from .engine_devices import engine_device
 from .function import get, required_cluster
@@ -296,6 +296,8 @@ def _refusal(kernel: Function, grid: Three, block: Three, shared: int) -> int:
 
 def attributes_of(config: Any) -> dict[Attribute, CUlaunchAttributeValue]:
     """The attributes of a CUlaunchConfig or cudaLaunchConfig_t, copied."""
+    if not config.numAttrs:
+        return {}
     return {
         Attribute(int(item.id)): CUlaunchAttributeValue.from_buffer_copy(
             item.value if hasattr(item, "value") else item.val
@@ -304,9 +306,8 @@ def attributes_of(config: Any) -> dict[Attribute, CUlaunchAttributeValue]:
     }
 
 
-def submit(hStream: int, launch: KernelLaunch) -> None:
+def submit(in_stream: Stream, launch: KernelLaunch) -> None:
     """Queue a launch, or capture it."""
-    in_stream = stream(hStream)
     launch.place = in_stream.context
     work = in_stream.add(launch)
     if work is not None:
@@ -324,9 +325,8 @@ def queue_launch(
     attributes: Any = None,
 ) -> None:
     """Queue a launch in a stream. Raises Refused, for a stream that is none first."""
-    stream(stream_handle)
-    kernel = function(f)
-    submit(stream_handle, KernelLaunch(kernel, grid, block, shared, pack(kernel, params, extra), attributes))
+    in_stream, kernel = stream(stream_handle), function(f)
+    submit(in_stream, KernelLaunch(kernel, grid, block, shared, pack(kernel, params, extra), attributes))
 
 
 @provides("driver")

@@ -29,6 +29,7 @@ from ..library import provides
 from ..memory.copies import ARRAY, HOST, Copy
 from ..refused import Refused
 from ..streams.operations import Operation, needed
+from ..streams.stream import stream as find_stream
 from ..textures.array import find_array
 from .calls import Status, of_thread
 from .memory import box, line
@@ -47,7 +48,8 @@ def _launch(
     arguments = pack(kernel, args, None)
     sizes = (grid.x, grid.y, grid.z), (block.x, block.y, block.z)
     try:
-        submit(stream, KernelLaunch(kernel, *sizes, shared, arguments, attributes))
+        launch = KernelLaunch(kernel, *sizes, shared, arguments, attributes)
+        submit(find_stream(stream), launch)
     except ImpossibleConfiguration as refused:
         raise Refused("cudaErrorInvalidConfiguration", refused.reason) from None
 

@@ -106,7 +106,8 @@ class Work:
             try:
                 if (queue := self._queue()) is not None:
                     queue.run_before(self)
-                starter.start_all()
+                if not self.is_over:
+                    starter.start_all()
                 while not self._is_over_within(SLICE) and time.monotonic() - waited_for[me][1] < seconds:
                     leave(self._interrupt)
             finally:
@@ -357,7 +358,7 @@ class Queue:
         owner = self._owner
         if work.after:
             starter.start_all()
-        wait_until(lambda: all(other.done for other in work.after) or owner.is_lost)
+            wait_until(lambda: all(other.done for other in work.after) or owner.is_lost)
         self._begin(work)
         return work
 

@@ -34,10 +34,8 @@ class Native:
         """Whether the processor has these, memory may be executable, and the code is trusted."""
         return processor.is_supported()
 
-    @property
-    def checks(self) -> frozenset[str]:
-        """What regions can check."""
-        return frozenset({*CHECKS, COVERAGE, ORDER})
+    checks = frozenset({*CHECKS, COVERAGE, ORDER})
+    """What regions can check."""
 
     def supports(self, step: Step, function: FunctionCompiler) -> bool:
         """Whether a region may have an instruction."""

@@ -227,8 +227,6 @@ class Launch:
         self.threads = block[0] * block[1] * block[2]
         self.workspace = 0
         self.findings = Findings(settings.classes)
-        self.order = LaunchOrder(block[0] * block[1] * block[2])
-        """For the race detector."""
         self.output: list[str] = []
         """What kernels print."""
         self.counters = Counters()
@@ -241,6 +239,11 @@ class Launch:
         self.by_lanes: set[object] = set()
         """Regions of a back end in which whole blocks seldom run to their ends."""
         self._parameter_memory = 0
+
+    @cached_property
+    def order(self) -> LaunchOrder:
+        """For the race detector."""
+        return LaunchOrder(self.threads)
 
     def parameter_memory(self) -> int:
         """The address of the parameters; memory is only made for kernels that ask for it."""

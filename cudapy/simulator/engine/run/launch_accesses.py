@@ -97,7 +97,7 @@ def accesses_of(kernel: Kernel, order: LaunchOrder) -> LaunchAccesses:
         # every part that was read has both reads: only where some are strong these may be of two kinds
         records = [shadow.write, shadow.first_read, shadow.last_read][: len(kinds) + 1]
         for place, record in enumerate(records):
-            runs = record.runs()
+            runs = record.runs(len(order.sites))
             if runs.exist:
                 for is_strong in kinds:
                     ranges = _ranges(runs, shadow.granularity, strong == is_strong)

@@ -127,8 +127,8 @@ class Record:
         threads = (epoch >> _TIME_BITS).view(np.int64) - 1
         return threads, (epoch & _TIME).view(np.int64), self._site.reshape(-1)[places].astype(np.int64) - 1
 
-    def runs(self) -> Runs:
-        """Stretches of parts that one site has accessed."""
+    def runs(self, site_count: int) -> Runs:
+        """Stretches of parts that one of so many sites has accessed."""
         near = _hull(self._touched)
         bands = self._bands_of(near)
         first, count = near.start * ROW, _rows_of_one_site(bands)
@@ -146,8 +146,8 @@ class Record:
             whole = sites[: len(rows) - unused]
             if (whole == whole[0]).all():
                 sites, site, parts = whole[:1], site[:1], len(whole) * ROW
-        own = site.take(opened, 0) if len(opened) < len(sites) else site
-        return Runs(sites, opened, own, first, parts)
+        own: Array = site.take(opened, 0) if len(opened) < len(sites) else site
+        return Runs(sites, opened, own.astype(np.uint8 if site_count < 256 else np.int32), first, parts)
 
     def clear(self) -> None:
         """Have nobody accessed anything."""
@@ -175,7 +175,7 @@ class Runs:
     `parts`: how many each of `sites` has accessed.
     """
 
-    def __init__(self, sites: I32, opened: I64, own: I32, first: int, parts: int) -> None:
+    def __init__(self, sites: I32, opened: I64, own: Array, first: int, parts: int) -> None:
         sites[opened] = 0
         (closed,) = sites.nonzero()
         bounds = [(int(row) * parts, (int(row) + 1) * parts) for row in (*closed[:1], *closed[-1:])]
@@ -193,8 +193,7 @@ class Runs:
         self.end = first + max((end for _, end in bounds), default=0)
         self.is_dense = self.end - self.start == len(closed) * parts + count
         """Whether there is nothing between them."""
-        self._sites, self._opened, self._first, self._parts = sites, opened, first, parts
-        self._own: Array = own.astype(np.uint8 if own.max(initial=0) < 256 else np.int32)
+        self._sites, self._opened, self._own, self._first, self._parts = sites, opened, own, first, parts
         if len(sites) > _MOST_KEPT:
             _ = self.found
             self._sites, self._opened, self._own = sites[:0], opened[:0], own[:0]
