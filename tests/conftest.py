@@ -239,14 +239,25 @@ def gcc() -> str:
 
 @pytest.fixture(scope="session")
 def path_of(gcc: str, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """The path of the stub of a library, all of it: `path_of("runtime-13")`."""
-    folder = tmp_path_factory.mktemp("stub")
+    """The path of the stub of a library, all of it: `path_of("runtime-13")`. Whichever worker needs one first
+    compiles it for all.
+    """
+    import fcntl
+
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "stub"
+    folder.mkdir(exist_ok=True)
 
     @functools.cache
     def path(api: str) -> Path:
         if api == "nvml" and Path("/dev/nvidiactl").exists():
             pytest.skip("a mistake here would change this machine's GPU: NVML's setters are among the tests")
-        return build(source(api), folder / f"lib_{api}_stub.so")
+        library = folder / f"lib_{api}_stub.so"
+        with (folder / f"{api}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not library.exists():
+                build(source(api), folder / f"{api}_being_compiled.so").rename(library)
+        return library
 
     return path
 

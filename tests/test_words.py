@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).parents[1] / "cudapy"
+from .test_layers import FILES, PACKAGE, nodes
 
 NAMES = {
     "meetings": "BarrierSync",
@@ -97,11 +97,10 @@ def plain(name: str) -> str:
 def used(path: Path) -> Counter[str]:
     """The retired words of a file."""
     source = path.read_text(encoding="utf-8")
-    nodes = [*ast.walk(ast.parse(source))]
-    own = [path.stem, *filter(None, map(name_of, nodes))]
+    own = [path.stem, *filter(None, map(name_of, nodes(path)))]
     terms = next((words for end, words in TERMS.items() if path.as_posix().endswith(end)), set[str]())
     found = Counter(name for name in map(plain, own) if name in NAMES and name not in terms)
-    texts = "\0".join(n.value for n in nodes if isinstance(n, ast.Constant) and type(n.value) is str)
+    texts = "\0".join(n.value for n in nodes(path) if isinstance(n, ast.Constant) and type(n.value) is str)
     for word, pattern in PHRASES.items():
         found[word] += len(re.findall(pattern, texts))
     for word, pattern in ANYWHERE.items():
@@ -111,7 +110,7 @@ def used(path: Path) -> Counter[str]:
 
 @pytest.fixture(scope="module")
 def words() -> dict[Path, Counter[str]]:
-    return {path: used(path) for path in sorted(PACKAGE.rglob("*.py"))}
+    return {path: used(path) for path in FILES}
 
 
 def test_retired_words_do_not_come_back(words: dict[Path, Counter[str]]) -> None:

@@ -283,7 +283,7 @@ def build(
     gcc = shutil.which("gcc")
     assert gcc is not None, "the fixtures skip where there is no gcc"
     includes = [f"-I{folder}" for folder in folders]
-    command = [gcc, "-shared", "-fPIC", "-O1", "-w", *includes, "-o", str(path), str(c)]
+    command = [gcc, "-shared", "-fPIC", "-O0", "-w", *includes, "-o", str(path), str(c)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[:4000]
     return path
