@@ -27,7 +27,7 @@ PEER = importlib.util.find_spec("cuda") and importlib.util.find_spec("cuda.bindi
 def run(package: str, program: str) -> str:
     command = [str(FOLDER.parent / "run_program.py"), package, str(FOLDER / f"{program}.py")]
     if simulator.is_enabled():
-        done = warm.run(command, env=os.environ)
+        done = warm.run(command, env=os.environ, ends_at_once=True)
     else:
         done = subprocess.run([sys.executable, *command], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, f"on {package}: {done.stdout[-1000:]}{done.stderr[-3000:]}"

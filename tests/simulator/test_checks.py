@@ -18,6 +18,7 @@ import pytest
 from cudapy.simulator import found, record
 from cudapy.simulator.engine import CLASSES, Finding, Place
 from cudapy.simulator.streams import faults
+from tests import warm
 from tests.tiers import first
 
 from .test_shared import REPOSITORY, has_entry_point, pytestmark
@@ -297,11 +298,10 @@ for counts in simulator.coverage_report():
 
 
 @pytest.mark.parametrize(("classes", "count"), [("()", 2), ("('-race', '-warp')", 0)])
-def test_findings_as_data(tmp_path: Path, classes: str, count: int) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", PTX + GOES_ON.replace("CLASSES", classes)],
-        capture_output=True, text=True, cwd=REPOSITORY, timeout=60, check=False,
-    )  # fmt: skip
+def test_findings_as_data(classes: str, count: int) -> None:
+    given = {name: value for name, value in os.environ.items() if name != "CUDAPY_DRIVER"}
+    code = PTX + GOES_ON.replace("CLASSES", classes)
+    done = warm.run(["-c", code], env={**given, "PYTHONPATH": str(REPOSITORY)}, ends_at_once=True)
     assert done.returncode == 0 and not done.stderr, done.stderr
     *found, nothing, covered = done.stdout.splitlines()
     assert len(found) == count and nothing == "[]"
@@ -365,11 +365,11 @@ def test_a_fault_that_cannot_be_recorded(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "place", ["nowhere/found.json", pytest.param("/dev/full", marks=pytest.mark.thorough)]
 )
-def test_a_result_that_cannot_be_written(tmp_path: Path, options: list[str], place: str) -> None:
-    done = start(tmp_path, [*options, "--json", place], "nothing")
-    assert done.returncode == 3 and f"{INCOMPLETE}{place}: " in done.stderr
-    done = start(tmp_path, [*options, "--json", place], "outside")
-    assert done.returncode == (1 if options else 3) and f"{INCOMPLETE}{place}: " in done.stderr
+@pytest.mark.parametrize("what", [pytest.param("outside", marks=pytest.mark.thorough), "nothing"])
+def test_a_result_that_cannot_be_written(tmp_path: Path, options: list[str], place: str, what: str) -> None:
+    done = start(tmp_path, [*options, "--json", place], what)
+    assert done.returncode == (1 if options and what == "outside" else 3)
+    assert f"{INCOMPLETE}{place}: " in done.stderr
 
 
 @pytest.mark.thorough
