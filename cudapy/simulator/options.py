@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
 RAISE, RECORD = "raise", "record"
@@ -168,6 +168,18 @@ def _switch(variable: str, text: str) -> bool:
     if text.lower() not in _SWITCHES:
         raise ValueError(f"{variable} is {text!r}, which is not 0 or 1")
     return _SWITCHES[text.lower()]
+
+
+def require_known(names: Iterable[str], function: str) -> None:
+    """Raise TypeError for a name that is none of an option."""
+    known = ["children"] * (function == "install") + [field.name for field in fields(Options)]
+    for name in names:
+        if name not in known:
+            from difflib import get_close_matches
+
+            near = [each for each in known if name in each] or get_close_matches(name, known)
+            more = f" Did you mean {near[0]!r}?" if near else ""
+            raise TypeError(f"{function} has no option {name!r}.{more}")
 
 
 def _look_for_misspelled() -> None:

@@ -41,6 +41,20 @@ def is_enabled() -> bool:
     return bool(_tables)
 
 
+def _with_options(function: F) -> F:
+    """A function with options, whose error for another name says which one was meant."""
+
+    @wraps(function)
+    def call(*arguments: Any, **named: Any) -> Any:
+        from .options import require_known
+
+        require_known(named, function.__name__)
+        return function(*arguments, **named)
+
+    return call  # type: ignore[return-value]
+
+
+@_with_options
 def enable(
     *,
     devices: int | None = None,
@@ -99,6 +113,7 @@ def provide() -> None:
             enable()
 
 
+@_with_options
 def install(*, children: bool = True, **settings: Any) -> None:
     """Make the simulator the libcuda.so.1 of this process, for NVIDIA's packages and compiled libraries.
 

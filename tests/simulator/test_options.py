@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields
 from inspect import signature
+from typing import Any
 
 import pytest
 
@@ -31,6 +33,14 @@ ALL = Options(
 def nothing_set(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in (*Options.__annotations__, "check"):
         monkeypatch.delenv(variable(name), raising=False)
+
+
+@pytest.mark.parametrize("function", [simulator.enable, simulator.install])
+@pytest.mark.parametrize(("name", "meant"), [("races", "check_races"), ("sed", "seed")])
+def test_a_name_that_is_no_option(function: Any, name: str, meant: str) -> None:
+    text = f"{function.__name__} has no option '{name}'. Did you mean '{meant}'?"
+    with pytest.raises(TypeError, match=re.escape(text)):
+        function(**{name: True})
 
 
 def test_enable_takes_each_option() -> None:
