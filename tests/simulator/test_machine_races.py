@@ -164,7 +164,7 @@ class Drawn:
 
         def recorded(run: BlockRun, chunks: int) -> Any:
             ranges = drawn(run, chunks)
-            by_turns = run._warp_order if run._together > 1 else (0,)
+            by_turns = run._warp_order if len(run._warp_order) > 1 else (0,)
             for first, end in ranges:
                 blocks = range(first, end, len(by_turns))
                 self.order += [block + warp for block in blocks for warp in by_turns]

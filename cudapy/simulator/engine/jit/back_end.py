@@ -64,7 +64,7 @@ class MachineRuns:
         """That where the kernel begins."""
 
     def may_run_all(self) -> bool:
-        """Whether whole blocks run from the beginning of the kernel to their ends."""
+        """See `Runner`."""
         launch = self._batch.launch
         code = launch.kernel.compiled.code
         if not isinstance(code, MachineCode) or self._batch.threads.cluster_size > 1:
@@ -73,7 +73,7 @@ class MachineRuns:
         return self._first is not None and self._are_whole_blocks(self._first, None)
 
     def run_all(self, frame: Frame, look: Callable[[int, Lanes], None]) -> I64 | None:
-        """Run them so. Returns None if all have ended, or else the blocks that each is at. Raises Fault."""
+        """See `Runner`."""
         assert self._first is not None
         blocks, have_left = self._run_of(self._first, True).run(frame, None, 0, look)
         assert have_left or not isinstance(blocks, int)
@@ -82,11 +82,7 @@ class MachineRuns:
     def run(
         self, region: Region, frame: Frame, lanes: Lanes, entry: int, look: Callable[[int, Lanes], None]
     ) -> tuple[I64 | int, bool, bool]:
-        """Run lanes from a block on until they have left the region, or for a while. Returns the block that
-        each or all are at, whether all have left it, and whether they did anything that others may wait for.
-
-        look: what is called now and then, with the block at hand, to let others run. Raises Fault.
-        """
+        """See `Runner`."""
         run = self._run_of(region, self._are_whole_blocks(region, lanes))
         blocks, have_left = run.run(frame, lanes, entry, look)
         return blocks, have_left, run.has_effects

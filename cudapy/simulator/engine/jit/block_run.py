@@ -80,10 +80,6 @@ class BlockRun(Run):
         for memory, warp in zip(self._workers[0].ring, self._warp_order, strict=True):
             memory.set(layout.WARP, warp)
 
-    @property
-    def _together(self) -> int:
-        return self._warps if self._has_ring else 1
-
     def begin(self, batch: Batch) -> None:
         super().begin(batch)
         per_block = batch.threads.per_block

@@ -123,7 +123,7 @@ class Run:
     def run(
         self, frame: Frame, lanes: Lanes, entry: int, look: Callable[[int, Lanes], None]
     ) -> tuple[I64 | int, bool]:
-        """Run lanes from a block on. Returns what `MachineRuns.run` does."""
+        """Returns what `Runner.run` does."""
         raise NotImplementedError
 
     @property
@@ -144,16 +144,12 @@ class Run:
         """All chunks, in the order in which they run."""
         if self._random is None:
             return deque([(0, chunks)])
-        for memory in self._workers[0].ring:
+        ring = self._workers[0].ring
+        for memory in ring:
             memory.set(layout.DRAWN, self._random.getrandbits(63))
-        ranges = split(chunks, _DRAWN_RANGES, None, self._together)
+        ranges = split(chunks, _DRAWN_RANGES, None, len(ring))
         self._random.shuffle(ranges)
         return deque(ranges)
-
-    @property
-    def _together(self) -> int:
-        """Chunks that run by turns."""
-        return 1
 
     def _first_lane(self, chunk: int) -> int:
         """The position of a chunk's first lane among those that run."""
@@ -294,7 +290,8 @@ class Run:
                 first.run(_NONE, True)
                 if first.status == layout.ACCESSES:
                     continue
-                if accesses > _MANY_ACCESSES and not gives_up and self._is_most(spent, since):
+                is_slow = accesses > _MANY_ACCESSES and 2 * spent > time.thread_time() - since
+                if is_slow and not gives_up and self._random is None:
                     gives_up = True
                     self._batch.launch.left_to_python.add(self._region)
                     ranges.extend(_stopped(unfinished))
@@ -320,10 +317,6 @@ class Run:
         if self._region.keeps_order or self._random is not None:
             return False
         return self._batch.launch.settings.workers > 1 and pace.wants_help(chunks)
-
-    def _is_most(self, spent: float, since: float) -> bool:
-        """Whether so many seconds are most of the time since then, and the order may depend on that."""
-        return self._random is None and 2 * spent > time.thread_time() - since
 
     def _shared_out(self, chunks: int, lanes: Lanes) -> tuple[list[Worker], deque[Chunks]]:
         """The workers for so many chunks, and the ranges that they take."""
