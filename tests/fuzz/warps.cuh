@@ -32,6 +32,8 @@ template <class T> DEVICE static u32 all_same(u32 group, T x)
 #define odd_bits __reduce_xor_sync
 #define together __syncwarp
 #define barrier __syncthreads
+DEVICE static void barrier_of(u32 which, u32 threads)
+{ asm volatile("barrier.sync %0, %1;" :: "r"(which), "r"(threads) : "memory"); }
 #define barrier_count __syncthreads_count
 #define barrier_and(x) (__syncthreads_and(x) != 0)
 #define barrier_or(x) (__syncthreads_or(x) != 0)

@@ -21,14 +21,14 @@ static u32 first(u32 group) { return (u32)__builtin_ctz(group); }
 static bool is_in(u32 warp, u32 group, u32 thread)
 { return warp == BLOCK_WIDE || (thread / 32 == warp && group >> thread % 32 & 1); }
 // What the threads of a group give, by their numbers. What they gave before stays until all have come here again.
-static u64 *exchange(u32 warp, u32 group, u64 x)
+static u64 *exchange(u32 warp, u32 group, u64 x, u32 from = 0, u32 end = THREADS)
 {
     Group &one = groups[{warp, group}];
     u32 turn = one.counts[THREAD]++;
     one.given[turn & 1][THREAD] = x;
     for (;;) {
         bool all = true;
-        for (u32 i = 0; i < THREADS; ++i) all &= !is_in(warp, group, i) || one.counts[i] > turn;
+        for (u32 i = from; i < end; ++i) all &= !is_in(warp, group, i) || one.counts[i] > turn;
         if (all) return one.given[turn & 1];
         swapcontext(&contexts[THREAD], &scheduler);
     }
@@ -81,6 +81,12 @@ static int barrier_count(int x)
     return found;
 }
 static void barrier() { barrier_count(0); }
+// The first one is of the first threads of the block, the second one of those behind them.
+static void barrier_of(u32 which, u32 threads)
+{
+    u32 from = which == 1 ? 0 : THREADS / 64 * 32;
+    exchange(BLOCK_WIDE, which, 0, from, from + threads);
+}
 static int barrier_and(int x) { return barrier_count(x) == (int)THREADS; }
 static int barrier_or(int x) { return barrier_count(x) != 0; }
 #define ATOMIC(name, with) template <class T> T name(T *at, T y) { T found = *at; *at = with; return found; }

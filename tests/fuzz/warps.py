@@ -128,27 +128,43 @@ class Kernel(Writer):
             turn, turns = self.name(), chance.choice(("2", "3", "(BLOCK & 1) + 1"))
             body = "\n".join(self._in_block(dict(known)) for _ in range(chance.randint(1, 2)))
             return f"for (u32 {turn} = 0; {turn} < {turns}; ++{turn}) {{\n{body}\n}}"
-        return self._compacted(known) if way < 0.93 else self._atomics(known, name, kind)
+        if way < 0.9:
+            return self._halves(known, name, kind)
+        return self._compacted(known) if way < 0.94 else self._atomics(known, name, kind)
+
+    def _halves(self, known: dict[str, str], name: str, kind: str) -> str:
+        """The whole warps of a block exchange in two parts, each with a barrier of its own."""
+        size, own = self.chance.choice(list(OWN.items()))
+        given, other = self.integer(size, known, 3), f"from + (u32){self.some(known, 2)} % threads"
+        return (
+            "{ const u32 part = THREADS / 64 * 32, which = 1 + (THREAD >= part), from = (which - 1) * part;\n"
+            "const u32 threads = which == 1 ? part : THREADS / 32 * 32 - part;\n"
+            "if (THREAD < from + threads) {\n"
+            f"{own}[THREAD] = {given};\nbarrier_of(which, threads);\n{name} = ({kind}){own}[{other}];\n"
+            "barrier_of(which, threads);\n} }"
+        )
 
     def _atomics(self, known: dict[str, str], name: str, kind: str) -> str:
         """Those of one kind on cells in shared memory, and what one of the cells holds then."""
         chance = self.chance
-        of, step, way = chance.choice(("u32", "u64")), chance.choice(ATOMICS), chance.random()
+        of, way = chance.choice(("u32", "u64", "float", "double")), chance.random()
+        step = chance.choice(ATOMICS) if of in INTEGERS else "add"
         cells = f"(({of} *)memory)"
         at = f"&{cells}[{self._cell(known)}]"
-        body = f"{step}({at}, {self.integer(of, known, 3)});"
+        given = self.integer(of, known, 3) if of in INTEGERS else f"({of})({self.some(known, 3)} & 255)"
+        body = f"{step}({at}, {given});"
         if way < 0.3:
             body = f"if ({self.some(known, 2)} & 1) {{ {body} }} else {{ {step}({at}, ({of})THREAD); }}"
         elif way < 0.5:
             turn = self.name()
             body = f"for (u32 {turn} = 0; {turn} < (u32)({self.some(known, 2)} & 3); ++{turn}) {body}"
-        elif way < 0.7:
+        elif way < 0.7 and of in INTEGERS:
             body = (
                 f"{{ {of} *at = {at}, x = {self.integer(of, known, 2)}, found = 0, seen;\n"
                 "while ((seen = replaced(at, found, found + x)) != found) found = seen; }"
             )
         return (
-            f"for (u32 i = THREAD; i < {CELLS}; i += THREADS) {cells}[i] = ({of})i * 0x9e3779b9u;\n"
+            f"for (u32 i = THREAD; i < {CELLS}; i += THREADS) {cells}[i] = ({of})(i * 999u);\n"
             f"barrier();\n{body}\nbarrier();\n{name} = ({kind}){cells}[{self._cell(known)}];\nbarrier();"
         )
 

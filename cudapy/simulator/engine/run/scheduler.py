@@ -20,6 +20,7 @@ from ..classes import MASK
 from .barrier_sync import BarrierSync
 from .calls import Calls
 from .groups import Groups, Key, Place, frame_of_kernel
+from .meeting import Meeting, operation
 from .warp_order import WarpOrder
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from ..compile.graph import Block
     from .batch import Batch
     from .frame import Frame
+    from .warp import Warps
 
 _BEGIN = Key(0, 0, 0)
 _LOOK = 63
@@ -250,7 +252,56 @@ class Scheduler:
         if complete.all():
             return lanes
         self._groups.masked[key] = [lanes[~complete]]
+        if len(self._groups.masked) > 1:
+            self._meet(operation(block.steps[0].instruction))
+            self.batch.report.function = here.function
         return lanes[complete]
+
+    def _meet(self, wanted: str) -> None:
+        """Run an operation where lanes of a warp with the same mask wait for it at different instructions."""
+        groups = self._groups
+        places = [groups.place(key) for key in groups.masked]
+        places = [one for one in places if wanted and operation(one.block.steps[0].instruction) == wanted]
+        if len(places) < 2:
+            return
+        own = [np.concatenate(groups.masked[one.key]) for one in places]
+        masks = np.concatenate([_masks(one, lanes) for one, lanes in zip(places, own, strict=True)])
+        lanes, complete = np.concatenate(own), np.zeros(len(masks), bool)
+        for mask in np.unique(masks):
+            complete[masks == mask] = self.batch.warps.gathered(mask, lanes[masks == mask])
+        parts, begin = [], 0
+        for place, waiting in zip(places, own, strict=True):
+            yes = complete[begin : begin + len(waiting)]
+            begin += len(waiting)
+            if yes.any():
+                parts.append((place, waiting[yes]))
+                groups.masked[place.key] = [waiting[~yes]]
+            if yes.all():
+                del groups.masked[place.key]
+        if parts:
+            self._run_together(parts)
+
+    def _run_together(self, parts: list[tuple[Place, I64]]) -> None:
+        """Run the blocks of groups that begin with the same operation, which they do together."""
+        batch, counts = self.batch, self._counts
+        warps, meeting = batch.warps, Meeting(batch.warps)
+
+        def run(place: Place, lanes: I64) -> Any:
+            batch.report.function = place.function
+            return place.block.run(batch, place.frame, lanes)
+
+        batch.warps = cast("Warps", meeting)
+        try:
+            results = meeting.run([functools.partial(run, *one) for one in parts])
+        finally:
+            batch.warps = warps
+        for (place, lanes), result in zip(parts, results, strict=True):
+            batch.launch.counters.numpy_runs += 1
+            if counts is not None:
+                counts.ran(place.key.function, place.key.block, len(lanes))
+            following = self._go_on(place, place.block, lanes, result)
+            if following is not None:
+                self._groups.add(following.key, lanes)
 
     def _check_mask(
         self, block: Block, convergence_mask: int | tuple[str, int], frame: Frame, lanes: Lanes
@@ -400,6 +451,13 @@ def _merged(groups: list[Lanes], count: int) -> Lanes:
 
 def _size(lanes: Lanes, count: int) -> int:
     return count if lanes is None else len(lanes)
+
+
+def _masks(place: Place, lanes: I64) -> U32:
+    """The mask of each of `lanes` for the warp operation that a block begins with."""
+    assert place.block.convergence_mask is not None
+    mask = part(_bits(place.block.convergence_mask, place.frame), lanes)
+    return np.broadcast_to(mask, lanes.shape)
 
 
 def _bits(convergence_mask: int | tuple[str, int], frame: Frame) -> U32:
