@@ -163,7 +163,6 @@ def _holds(lanes: Lanes, register: str, kind: Type) -> bool:
 
 
 def _check_bounds(context: CodeContext, access: MemoryAccess, size: int, failed: str) -> None:
-    """Whether addresses lie in memory."""
     out = context.out
     out.lea(RDX, At(RBX, context.found))
     out.set(R8, size)

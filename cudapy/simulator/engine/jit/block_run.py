@@ -129,7 +129,6 @@ class BlockRun(Run):
     # Inside.
 
     def _planned(self, frame: Frame, lanes: Lanes, entry: int) -> _Plan:
-        """Plan how blocks run, and tell the code."""
         batch, region = self._batch, self._region
         per_block = batch.threads.per_block
         blocks = None if lanes is None else lanes[::per_block] // per_block

@@ -92,7 +92,6 @@ class MachineCode:
         return self._regions[checks]
 
     def _is_supported(self, number: int, checks: frozenset[str]) -> bool:
-        """Whether a region that makes these checks may have a block."""
         return all(is_supported(step, self._function, checks) for step in self._blocks[number].steps)
 
     def _is_worth_it(self, start: int, after: dict[int, set[int]]) -> bool:

@@ -91,7 +91,6 @@ class LaneRun(Run):
     # Inside.
 
     def _planned(self, frame: Frame, lanes: Lanes, entry: int, count: int) -> _Plan:
-        """Plan how lanes run from a block on, and tell the code."""
         batch, region, memory = self._batch, self._region, self._memory
         padded = lanes
         if count % LANES:

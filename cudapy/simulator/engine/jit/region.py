@@ -277,7 +277,6 @@ class Region:
         return {*found}
 
     def has(self, number: int) -> bool:
-        """Whether a block is part of it."""
         return number in self._places
 
     def place(self, number: int) -> int:
@@ -522,7 +521,6 @@ class _Writer:
 
     @cached_property
     def _wanted(self) -> list[set[str]]:
-        """What each step and those behind it read."""
         after, wanted = {*self._block.live_out}, []
         for step in reversed(self._block.steps):
             after |= _needed(step)
@@ -763,7 +761,6 @@ class _Writer:
         out.jump_to(routine(layout.DIVERGE if is_conditional else layout.GO_ON))
 
     def _direct(self, number: int) -> None:
-        """All go to a block."""
         out, region = self.out, self._region
         place = region.place(number)
         if place >= len(region.numbers):

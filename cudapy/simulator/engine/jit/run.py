@@ -156,7 +156,6 @@ class Run:
         return chunk * LANES
 
     def _split(self, chunks: int, count: int, lanes: Lanes) -> list[Chunks]:
-        """About `count` ranges of whole blocks."""
         threads = self._batch.threads
         step, uneven = divmod(threads.per_block, LANES)
         blocks = None if lanes is None and not uneven else threads.blocks[threads.numbers(lanes)]
@@ -167,23 +166,19 @@ class Run:
         raise NotImplementedError
 
     def _forget(self, group: int) -> None:
-        """Inputs that were brought are others from now on."""
         if self._varying[group]:
             self._varying[group] = []
             self._plan = None
 
     def _vary(self, group: int, what: object) -> None:
-        """An input is not the same in all lanes."""
         self._varying[group].append(what)
         self._plan = None
 
     def _fill(self, value: Array, location: int) -> None:
-        """Put what all lanes share into a location."""
         for memory in self._workers[0].ring:
             memory.fill(value, location)
 
     def _set(self, field: int, *values: int) -> None:
-        """Set a field, and those behind it."""
         for memory in self._workers[0].ring:
             memory.set_all(field, values)
 
@@ -237,7 +232,6 @@ class Run:
             copies.append(Copy(np.full(LANES, value), 0, location, kind))
 
     def _look_at_memory(self) -> None:
-        """Tell the code of the memory that there is now."""
         batch = self._batch
         if self._takes_shared:
             self._set(layout.SHARED_UNDEFINED, batch.shared.look_for_undefined())
@@ -313,7 +307,6 @@ class Run:
         return [*ranges]
 
     def _may_help(self, pace: Pace, chunks: int) -> bool:
-        """Whether other threads run some of so many chunks."""
         if self._region.keeps_order or self._random is not None:
             return False
         return self._batch.launch.settings.workers > 1 and pace.wants_help(chunks)

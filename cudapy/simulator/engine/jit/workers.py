@@ -108,7 +108,6 @@ class Worker:
         return self.memory.get(layout.CHUNK)
 
     def begin(self, keeps: object) -> None:
-        """All lanes of a run are to come."""
         self.status, self.keeps = layout.DONE, keeps
         self.stuck.clear()
         for memory in self.ring:
@@ -174,7 +173,6 @@ class Worker:
         return self.chunk + 1
 
     def _take(self, first: int) -> None:
-        """Go on with a chunk."""
         self.memory.set(layout.CHUNK, first)
         self.memory.set(layout.RESUME, routines().starts.chunk)
 
