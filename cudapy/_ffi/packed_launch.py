@@ -46,13 +46,18 @@ class Layout:
         self.offsets = list(offsets)
         self.base = 8 * (len(codes) + len(codes) % 2)  # values may have to lie at multiples of 16
         self._block = ctypes.c_char * (self.base + self.struct.size + 16)
-        self._point = struct.Struct(f"{len(codes)}Q").pack_into
+        self._table = 8 * len(codes)
+        self._put = struct.Struct(f"{self._table}s").pack_into
+        # The table as one number: the address of the block in each word, and the places.
+        places = struct.pack(f"<{len(codes)}Q", *[self.base + offset for offset in offsets])
+        self._places = int.from_bytes(places, "little")
+        self._each = int.from_bytes(struct.pack("<Q", 1) * len(codes), "little")
 
     def block(self) -> Any:
         """A table of pointers to the values, and the room for these, at `base`."""
         block = self._block()
-        first = ctypes.addressof(block) + self.base
-        self._point(block, 0, *[first + offset for offset in self.offsets])
+        table = ctypes.addressof(block) * self._each + self._places
+        self._put(block, 0, table.to_bytes(self._table, "little"))
         return block
 
     def make(self) -> tuple[Any, Any]:
