@@ -17,7 +17,7 @@ ALLOWED = {
     "simulator": 2,
 }
 """Modules in circles, by their folder; of what is not here, none. Whoever cuts one lowers its number."""
-IN_FUNCTIONS = 318
+IN_FUNCTIONS = 315
 """Relative imports inside functions, which hide what a module needs and how long a first call takes."""
 
 

@@ -28,6 +28,7 @@ from ..streams.order import queue, queue_again
 from ..streams.stream import LEGACY_DEFAULT_STREAM, Stream
 from ..upward import upward
 from .host_arrays import host_bytes
+from .location import location
 
 if TYPE_CHECKING:
     from ..device.device import Device
@@ -74,8 +75,6 @@ class CopyOptions:
         self._attributes()  # a place that is none is an error here
 
     def _attributes(self) -> CUmemcpyAttributes:
-        from .location import location
-
         order, overlap = self.src_access_order, self.overlap_mode
         attributes = CUmemcpyAttributes(
             srcAccessOrder=CUmemcpySrcAccessOrder[

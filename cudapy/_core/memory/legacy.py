@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...driver import checked
+from ..context.context import primary
 from ..context.current import RelaxedCaptureMode, owning, with_context
 from ..streams.stream import Stream
 from .buffer import Buffer
@@ -50,8 +51,6 @@ class SynchronousMemoryResource(OnDevice):
 
     def allocate(self, size: int, stream: Stream | IsStreamType | None = None) -> Buffer:
         """A Buffer of `size` bytes, freed after the work in `stream`."""
-        from ..context.context import primary
-
         number, in_stream = byte_count(size), Stream._accept(stream)
         context = int(primary(self._device_id)._handle)
 

@@ -12,12 +12,11 @@ from ...driver import CUmem_advise, CUmem_range_attribute, CUmemLocation, CUresu
 from ..streams.stream import Stream
 from ..upward import upward
 from .buffer import Buffer
-from .location import location, on_device, place
+from .location import Host, location, on_device, place
 
 if TYPE_CHECKING:
     from ..device.device import Device
     from ..streams.stream import IsStreamType
-    from .location import Host
 
 _A, _R = CUmem_advise, CUmem_range_attribute
 _CPU, _NONE = -1, -2  # CU_DEVICE_CPU, CU_DEVICE_INVALID
@@ -99,8 +98,6 @@ class ManagedBuffer(Buffer):
 
 
 def _device_or_host(number: int) -> Device | Host | None:
-    from .location import Host
-
     return {_CPU: Host(), _NONE: None}.get(number) if number < 0 else upward.device(number)
 
 

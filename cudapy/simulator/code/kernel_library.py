@@ -13,7 +13,7 @@ from ..library import provides
 from ..refused import invalid
 from ..streams.capturing import forbid
 from . import images as code
-from .images import Code, Options
+from .images import Code, Options, at
 from .module import Function, Module, OnDevice, entry, load, loaded, lock
 
 
@@ -120,8 +120,6 @@ def cuLibraryLoadData(
     libraryOptionValues: Pointer | None,
     numLibraryOptions: int,
 ) -> int:
-    from .images import at
-
     return load(at(code), Options(numJitOptions, jitOptions, jitOptionsValues), Library)
 
 
