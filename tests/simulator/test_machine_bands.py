@@ -144,12 +144,19 @@ def test_random_kernels(runner: Runner, known: Known) -> None:
 AGAIN_FOR_ONE = f"setp.lt.u32 %p, %t, 32; selp.u32 %k, 2, 1, %p;\nagain: {LOAD} {OTHERS} {AGAIN}"
 TWO_SITES = f"setp.lt.u32 %p, %t, 32; @%p bra first; {LOAD} bra.uni over;\nfirst: {LOAD}\nover:"
 
+TILES = f"""
+and.b32 %j, %t, 15; shr.u32 %y, %t, 4; mad.lo.u32 %j, %y, 48, %j; mad.lo.u32 %j, %b, 1024, %j;
+mul.wide.u32 %o, %j, 4; add.u64 %o, %o, %a1; {(LOAD + STORE).replace("%q", "%o")}
+"""
+"""What eight lanes access lies so that machine code may take that for a row, but not what a warp does."""
+
 
 @pytest.mark.parametrize(
     ("body", "found"),
     [
         (AGAIN_FOR_ONE, "none"),
         (TWO_SITES, "none"),
+        (TILES, "none"),
         (f"membar.gl; {LOAD} {STORE} {LOAD}", "none"),
         (f"{STORE} ld.global.nc.u32 %x, [%q];", "races"),
         (f"{STORE} {LOAD} {STORE} {LOAD}", "none"),

@@ -119,7 +119,9 @@ ROUTINES = next(_fields)
     STORE,  # the same, from the array at rdi
     RACE_READ,  # and writes, atomics and reads of what nothing writes: see `races`
 ) = (*range(14), 17, 21)
-SWITCH = RACE_READ + 4
+RACE_ROW = RACE_READ + 4
+"""The same for a whole warp from address rsi on, but for atomics: see `race_bands`."""
+SWITCH = RACE_ROW + 3
 """Active lanes go to the blocks that CONDITION chooses of those at rdi; the last one has number edx."""
 ROUTINE_COUNT = SWITCH + 1
 FOUND_SHADOW, FOUND_UNDEFINED = 16, 24

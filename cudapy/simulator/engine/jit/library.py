@@ -110,7 +110,7 @@ def routines() -> Routines:
         names.append(f"store{size}")
         _store(out, size)
     races.write_routines(out)
-    names += [*race_bands.ROUTINES.values(), "switch"]
+    names += [*race_bands.ROUTINES.values(), *map(race_bands.row_routine, race_bands.ROW_KINDS), "switch"]
     start = place_code(out.finish())
 
     def at(name: str) -> int:

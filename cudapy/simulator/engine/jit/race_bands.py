@@ -29,6 +29,8 @@ READ_ONLY = 3
 """A read of what the kernel does not write."""
 ROUTINES = {READ: "race_read", WRITE: "race_write", ATOMIC: "race_atomic", READ_ONLY: "race_read_only"}
 """What enters an access of each kind."""
+ROW_KINDS = READ, WRITE, READ_ONLY
+"""Those that `write_row` is for."""
 SHADOW_AT, PLACE = R12, RSI
 """What `race_band` takes: a shadow, and the number of a part of its memory."""
 _BAND_BITS = (ROW * BAND).bit_length() - 1
@@ -48,13 +50,18 @@ def find_chunk(out: Assembler, target: int) -> None:
     out.word("add", target, At(RBX, layout.CHUNK_ORDERS))
 
 
+def row_routine(kind: int) -> str:
+    """The name of what `write_row` writes."""
+    return f"{ROUTINES[kind]}_row"
+
+
 def write_row(out: Assembler, kind: int) -> None:
     """A routine that enters an access of r8 bytes of each lane of a warp, beside each other from address rsi
     on, into bands, and takes what others do. eax is not 0 if that cannot be, or takes rows: then nothing has
     changed.
     """
     changed = (RAX, _ROW_AT, _BAND_AT, _WANTED, _ENTRY_AT, _OWN)
-    with out.routine(f"{ROUTINES[kind]}_row", takes=(R8, R9, RDX, RSI), clobbers=changed):
+    with out.routine(row_routine(kind), takes=(R8, R9, RDX, RSI), clobbers=changed):
         _find_row(out)
         if kind == WRITE:
             _require_own(out, FIRST_READS, kind)

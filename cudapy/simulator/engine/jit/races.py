@@ -13,7 +13,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-from ..access import ATOMIC, READ, WRITE
+from ..access import ATOMIC, READ
 from ..assembler.x86_64 import (
     R8,
     R9,
@@ -37,7 +37,17 @@ from ..assembler.x86_64 import (
 from ..run.shadow import ROW, STRETCH
 from . import layout
 from .layout import WIDE
-from .race_bands import PLACE, READ_ONLY, ROUTINES, SHADOW_AT, find_chunk, write_band, write_row
+from .race_bands import (
+    PLACE,
+    READ_ONLY,
+    ROUTINES,
+    ROW_KINDS,
+    SHADOW_AT,
+    find_chunk,
+    row_routine,
+    write_band,
+    write_row,
+)
 from .race_tables import (
     BLOCK,
     COUNT,
@@ -113,11 +123,24 @@ def check(context: CodeContext, access: MemoryAccess, size: int, failed: str) ->
         out.word("mov", RDX, At(RBX, place))
     out.set(R8, size)
     out.fetch(R9, At(RBX, context.room_for_site(access.mode)), 4)
-    kind = READ_ONLY if access.is_read_only else access.mode
-    out.call_at(At(RBX, layout.ROUTINES + 8 * (layout.RACE_READ + kind)))
+    out.call_at(At(RBX, layout.ROUTINES + 8 * (layout.RACE_READ + _kind(access))))
     out.test(RAX, RAX, wide=False)
     out.jump_if("nz", failed)
     out.label(good)
+
+
+def check_row(out: Assembler, access: MemoryAccess, shadow: At, site: int, failed: str) -> None:
+    """Whether everything orders the access of a whole warp from address rsi on."""
+    out.word("mov", RDX, shadow)
+    out.set(R8, access.kind.size)
+    out.fetch(R9, At(RBX, site), 4)
+    out.call_at(At(RBX, layout.ROUTINES + 8 * (layout.RACE_ROW + ROW_KINDS.index(_kind(access)))))
+    out.test(RAX, RAX, wide=False)
+    out.jump_if("nz", failed)
+
+
+def _kind(access: MemoryAccess) -> int:
+    return READ_ONLY if access.is_read_only else access.mode
 
 
 def note(out: Assembler, field: int) -> None:
@@ -152,7 +175,7 @@ def write_routines(out: Assembler) -> None:
     write_band(out)
     _write_open(out)
     _write_parts(out)
-    for kind in (READ, WRITE, READ_ONLY):
+    for kind in ROW_KINDS:
         write_row(out, kind)
     for kind, name in ROUTINES.items():
         is_read_only = kind == READ_ONLY
@@ -162,7 +185,7 @@ def write_routines(out: Assembler) -> None:
                 out.word("cmp", R8, At(RBX, layout.ROW), wide=False)
                 out.jump_if("ne", "not a row")
                 out.word("mov", RSI, At(RBX, layout.ADDRESS))
-                out.call(f"{name}_row")
+                out.call(row_routine(kind))
                 out.test(RAX, RAX, wide=False)
                 out.jump_if("z", "over")
                 out.label("not a row")

@@ -73,6 +73,8 @@ class Stream:
         """Of each kind of memory, what is loaded."""
         self._stored: dict[str, _Group] = {}
         """What is stored, which is the last access."""
+        self._noted: list[tuple[_Group, int, MemoryAccess, int]] = []
+        """For the check for races: where accesses are, and the offsets of the numbers of their sites."""
 
     @property
     def has_any(self) -> bool:
@@ -113,7 +115,7 @@ class Stream:
     def write_checks(self, lanes: Lanes, spill: Callable[[int], int], other: str) -> None:
         """Write the code that looks at the addresses, and goes to `other` where they are not good."""
         code, kept, bad = lanes.code, [], None
-        if RACES in self._context.checks:
+        if RACES in self._context.checks and self.takes_shared:
             self._context.out.number("cmp", At(RBX, layout.CALM), 0)
             self._context.out.jump_if("e", other)
         for group in self._groups.values():
@@ -127,6 +129,7 @@ class Stream:
         for space, stored in self._stored.items():
             for loaded in self._loaded.get(space, ()):
                 self._write_order(loaded, stored, other)
+        self._write_races(other)
 
     # Inside.
 
@@ -159,6 +162,9 @@ class Stream:
             self._stored[space] = group
         else:
             self._loaded.setdefault(space, {})[group] = None
+        if RACES in self._context.checks and access.space == "global":
+            site = self._context.room_for_site(access.mode)
+            self._noted.append((group, displacement, access, site))
         return group.pointer, displacement
 
     def _check(self, lanes: Lanes, group: _Group) -> tuple[int, int]:
@@ -205,6 +211,23 @@ class Stream:
             out.number("cmp", At(RBX, undefined), 0)
             out.jump_if("ne", other)
 
+    def _write_races(self, other: str) -> None:
+        """Go to `other` unless all lanes lie beside each other, and nothing races. What was entered before
+        that is entered again there, which changes nothing: stores come last.
+        """
+        out = self._context.out
+        for group in dict.fromkeys(group for group, *_ in self._noted):
+            for part in _PARTS[1:]:
+                out.word("mov", RAX, group.at(part))
+                out.word("sub", RAX, group.at(0))
+                out.number("cmp", RAX, part * _BESIDE * group.stride)
+                out.jump_if("ne", other)
+        for group, displacement, access, site in self._noted:
+            out.word("mov", RSI, group.at(0))
+            out.number("add", RSI, displacement)
+            shadow = At(RBX, group.found + layout.FOUND_SHADOW)
+            races.check_row(out, access, shadow, site, other)
+
     def _write_order(self, loaded: _Group, stored: _Group, other: str) -> None:
         """Go to `other` if a part loads what an earlier one stores; or the same one, at another place."""
         out, apart = self._context.out, self._context.out.new_label()
@@ -250,6 +273,8 @@ def may_stream(step: Step, strides: Strides, is_calm: bool | None) -> bool | Non
     access = rule.description(instruction, step.match.groups)
     if access.is_of_parameter:
         return None
-    if is_calm is not None and not races.is_calm(access, is_calm):
+    stride = probable_stride(access, strides)
+    is_row = access.space == "const" or (access.space == "global" and bool(stride))
+    if is_calm is not None and not is_row and not races.is_calm(access, is_calm):
         return False
-    return instruction.guard is None and probable_stride(access, strides) is not None
+    return instruction.guard is None and stride is not None
