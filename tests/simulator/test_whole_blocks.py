@@ -218,7 +218,7 @@ def test_undefined_bytes_of_a_block(hole: int, size: int, run: Any) -> None:
     assert hole < 1000 or counters.numpy_runs == 0
 
 
-@pytest.mark.parametrize(("name", "batches"), [("none", 3), ("loop", 3), ("divergent", 9)])
+@pytest.mark.parametrize(("name", "batches"), [("none", 3), ("loop", 3), ("divergent", 8)])
 def test_batches_grow(name: str, batches: int, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """As long as nothing is kept for each of their threads."""
     monkeypatch.setattr(settings.current, "batch", 64)
