@@ -82,7 +82,7 @@ def open_buffer(cls: Any, resource: MemoryPool, descriptor: IPCBufferDescriptor,
 
     Raises ValueError for a descriptor that does not fit the memory: the other process may send anything.
     """
-    if not isinstance(resource, Shareable) or not isinstance(descriptor, IPCBufferDescriptor):
+    if not hasattr(resource, "_ipc") or not isinstance(descriptor, IPCBufferDescriptor):
         given = f"{type(resource).__name__} and {type(descriptor).__name__}"
         raise TypeError(f"a buffer is opened with a memory resource and an ipc_descriptor, not with {given}")
     sharing = sharing_of(resource)
