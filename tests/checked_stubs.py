@@ -9,7 +9,7 @@ import builtins
 import inspect
 import re
 import textwrap
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -28,7 +28,7 @@ START = '''\
 '''
 
 
-ELSEWHERE = {"collections.abc": {"Sequence"}, "typing": {"Any"}, ".._ffi.scalars": {"void_p", "void_pp"}}
+ELSEWHERE = {"collections.abc": {"Sequence"}, ".._ffi.scalars": {"void_p"}}
 """What annotations use besides builtins and the names of their own module."""
 
 
@@ -57,10 +57,11 @@ def stub(module: ModuleType) -> str:
             first_name = first_names.setdefault(function, public_name)
             alias = f"{public_name} = {first_name}\n"
             body += alias if first_name != public_name else definitions(function)
-    used = names_in_annotations(first_names)
+    used = {*re.findall(r"(?<!\.)\b[^\W\d]\w*", body)}
     sources = {source: names & used for source, names in ELSEWHERE.items()}
-    sources["typing"] |= {"overload"} if "@overload" in body else set()
-    sources[".."] = {f"{name} as c"} if used.difference(*sources.values()) else set()
+    sources["typing"] = {"overload"} & used
+    sources["."] = {"alone"} & used
+    sources[".."] = {f"{name} as c"}
     imports = [
         f"from {source} import {', '.join(sorted(names))}\n" for source, names in sources.items() if names
     ]
@@ -68,13 +69,15 @@ def stub(module: ModuleType) -> str:
 
 
 def definitions(function: Callable[..., Any]) -> str:
-    """`def name(parameters) -> results: ...`, one for each form in which the function takes its arguments.
-
-    Editors find the documentation of a function where it is defined; one made of two others has it here.
+    """What type checkers derive from a function that takes its arguments in one form; of others, such as
+    those made of two, `def name(parameters) -> results` for each form, with the documentation that editors
+    find where a function is defined.
     """
-    found = forms(function)
+    name, found = function.__name__, forms(function)
+    if len(found) == 1 and inspect.signature(function).return_annotation.startswith("tuple["):
+        return f"{name} = alone(c.{name})\n"
     mark = "@overload\n" if len(found) > 1 else ""
-    body = " ..." if found[0].__name__ == function.__name__ else f'\n    """{_documentation(function)}"""'
+    body = " ..." if found[0].__name__ == name else f'\n    """{_documentation(function)}"""'
     text = ""
     for form in found:
         signature = inspect.signature(results_alone(form))
@@ -83,19 +86,8 @@ def definitions(function: Callable[..., Any]) -> str:
             for p in signature.parameters.values()
         )
         result = _of_module(signature.return_annotation)
-        text += f"{mark}def {function.__name__}({parameters}) -> {result}:{body}\n"
+        text += f"{mark}def {name}({parameters}) -> {result}:{body}\n"
     return text
-
-
-def names_in_annotations(functions: Iterable[Callable[..., Any]]) -> set[str]:
-    """What a stub has to import for the annotations of the functions."""
-    annotations = " ".join(
-        annotation
-        for function in functions
-        for form in forms(function)
-        for annotation in results_alone(form).__annotations__.values()
-    )
-    return {*re.findall(r"[^\W\d]\w*", annotations)} - {*vars(builtins)}
 
 
 if __name__ == "__main__":
