@@ -159,7 +159,7 @@ def test_the_reader_of_imports() -> None:
 
 def test_arrows() -> None:
     """Inside cudapy relative imports alone, each to a layer below; else the standard library, numpy and,
-    for what exists for it, Triton, PyTorch or pytest.
+    for what exists for it, Triton, PyTorch, pytest or type checkers' own module.
     """
     wrong = {str(path.relative_to(PACKAGE)): found for path in FILES if (found := [*wrong_arrows(path)])}
     assert wrong == {}
@@ -187,6 +187,9 @@ def wrong_arrows(path: Path) -> Iterator[str]:
         elif top == "pytest":
             if path.name != "pytest_plugin.py":
                 yield f"line {found.line}: pytest is for its plugin, which it loads"
+        elif top == "typing_extensions":
+            if found.at_import or layer(path) != "_checked":
+                yield f"line {found.line}: {top} is what type checkers alone have"
         elif top not in STANDARD:
             yield f"line {found.line}: {top} is not in the standard library"
 

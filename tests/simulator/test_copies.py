@@ -111,7 +111,7 @@ except RuntimeError as error:
         "True 1",
         "['k']",
         "CUDA_ERROR_OUT_OF_MEMORY cuMemAlloc",
-        "the simulator is on, with 2 of comput",
+        "the simulator is on, with devices=2, ",
     ]
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from cudapy.simulator.devices.device import visible
+from cudapy.simulator.refused import Refused
 from cudapy.simulator.shared.architectures import ARCHITECTURES
 from tests import warm
 
@@ -33,10 +34,15 @@ UUIDS = [uuid.UUID(text).bytes for text in (f"{'a1' * 16}", f"{'a2' * 16}", f"{'
         ("0,3,1", [0]),
         ("0,,1", [0]),
         ("1gpu,2", [1, 2]),
-        ("1,1", []),
+        ("-0,+1", [0, 1]),
+        ("4294967297", [1]),
+        ("2147483648", []),
         ("GPU-b3b3b3b3-b3b3-b3b3-b3b3-b3b3b3b3b3b3,0", [2, 0]),
         ("GPU-b,GPU-a2", [2, 1]),
-        ("0,GPU-a1", []),
+        ("GPU-B3B3B3B3-b3b3-b3b3-b3b3-b3b3b3b3b3b3 and more", [2]),
+        ("gpu-b3", []),
+        (" GPU-b3", []),
+        ("GPU-", []),
         ("GPU-a", []),
         ("1,GPU-c", [1]),
         ("MIG-GPU-b3b3b3b3-b3b3-b3b3-b3b3-b3b3b3b3b3b3/0/0", []),
@@ -44,6 +50,14 @@ UUIDS = [uuid.UUID(text).bytes for text in (f"{'a1' * 16}", f"{'a2' * 16}", f"{'
 )
 def test_what_a_value_shows(text: str | None, indices: list[int]) -> None:
     assert visible(text, UUIDS) == indices
+
+
+@pytest.mark.parametrize("text", ["1,1", "0,GPU-a1"])
+def test_a_device_is_in_the_list_once(text: str) -> None:
+    """Driver 580 returns this from cuInit."""
+    with pytest.raises(Refused, match=f"'{text}': [01] is twice in it") as refused:
+        visible(text, UUIDS)
+    assert refused.value.status == "CUDA_ERROR_INVALID_DEVICE"
 
 
 def output(code: str, **environment: str) -> Any:

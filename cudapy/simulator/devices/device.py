@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
 import threading
@@ -175,8 +176,8 @@ def visible(text: str | None, uuids: list[bytes]) -> list[int]:
     """The devices that a value of CUDA_VISIBLE_DEVICES shows, as indices of `uuids`. None: it is not set.
 
     An entry is an index, or the beginning of a UUID of one device, "GPU-" included. The first entry that is
-    neither ends the list; a repeated device empties it. Source: CUDA C++ Programming Guide, CUDA Environment
-    Variables.
+    neither ends the list. Raises Refused for a repeated device, as driver 580 does. Source: CUDA C++
+    Programming Guide, CUDA Environment Variables.
     """
     if text is None:
         return list(range(len(uuids)))
@@ -186,18 +187,22 @@ def visible(text: str | None, uuids: list[bytes]) -> list[int]:
         if index is None:
             break
         if index in indices:
-            return []
+            raise Refused(
+                "CUDA_ERROR_INVALID_DEVICE", f"CUDA_VISIBLE_DEVICES is {text!r}: {index} is twice in it"
+            )
         indices.append(index)
     return indices
 
 
 def _index(entry: str, uuids: list[bytes]) -> int | None:
-    """The device that an entry names, or None."""
-    if entry.startswith("GPU-"):
-        named = [i for i, one in enumerate(uuids) if f"GPU-{uuid.UUID(bytes=one)}".startswith(entry)]
+    """The device that an entry names, or None. What follows a number or a whole UUID is not looked at."""
+    if re.match("GPU-.", entry):
+        start = entry[4:40].lower()
+        named = [i for i, one in enumerate(uuids) if str(uuid.UUID(bytes=one)).startswith(start)]
         return named[0] if len(named) == 1 else None
-    number = re.match(r"\s*\+?(\d+)", entry)  # what follows it is not looked at, as in C's strtol
-    return int(number[1]) if number and int(number[1]) < len(uuids) else None
+    number = re.match(r"\s*([+-]?\d+)", entry)
+    index = ctypes.c_int(int(number[1])).value if number else -1  # of 32 bits, as in driver 580
+    return index if 0 <= index < len(uuids) else None
 
 
 def device(ordinal: int) -> Device:
