@@ -263,7 +263,7 @@ except RuntimeError as error:
         )
         code += "try: simulator.enable(driver_version=(13, 0))\nexcept RuntimeError as error: print(error)"
         assert output(code, simulated=False, forked=True).startswith(
-            "12040 1\nthe simulator is on, with devices=1, compute_capability=(9, 0) and driver_version=(12, 4)"
+            "12040 1\nthe simulator is on, with devices=1, compute_capability=(9, 0) and driver_version="
         )
         done = run(PREPARE, CUDAPY_SIMULATOR_DRIVER_VERSION="11.8")
         assert "the simulator is a driver of CUDA 12.0 .. 13.5" in done.stderr
