@@ -33,6 +33,8 @@ REFUSED = {
     "octal": (kernel(".reg .b32 %r<3>; mov.u32 %r1, 089;"), "089 is not an octal number"),
     "digits of an offset": (kernel(f".reg .b64 %r<3>; ld.global.u64 %r1, [%r1+{NINES}];"), "64 bits"),
     "digits of registers": (kernel(f".reg .b32 %r<{NINES}>;"), "larger than 64 bits"),
+    "registers of no type": (kernel(f".reg {'x' * 5000};"), "registers of '.{200}' are not"),
+    "a prototype of nothing": (kernel(f"p: .callprototype {'x' * 5000};"), "what does '.{200}' declare"),
     "digits of an alignment": (f"{HEAD}.global .align {NINES} .b8 x[4];", "larger than 64 bits"),
     "digits of a directive": (f"{HEAD}.entry k() .maxntid {NINES}\n{{ ret; }}", "larger than 64 bits"),
     "no threads": (f"{HEAD}.entry k() .maxntid 0, 1, 1\n{{ ret; }}", ".maxntid has sizes of at least 1"),

@@ -174,7 +174,7 @@ class BodyReader:
         match = _REGISTERS.match(text)
         kind = TYPES.get(match[1]) if match else None
         if match is None or kind is None:
-            raise PTXError(f"registers of {text!r} are not supported")
+            raise PTXError(f"registers of {text[:200]!r} are not supported")
         if ".v2" in text or ".v4" in text:
             raise PTXError("vector registers are not supported")
         for name in split(match[2].strip()):

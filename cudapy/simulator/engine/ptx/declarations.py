@@ -143,7 +143,7 @@ def call_prototype(text: str, line: int) -> Prototype:
     """`.callprototype (results) _ (parameters)`. Raises PTXError."""
     match = re.match(r"\.callprototype\s*(?:\(([^)]*)\)\s*)?_\s*(?:\(([^)]*)\))?", text, re.DOTALL)
     if match is None:
-        raise PTXError(f"line {line}: what does {text!r} declare?")
+        raise PTXError(f"line {line}: what does {text[:200]!r} declare?")
     return prototype(match[1], match[2], line)
 
 
