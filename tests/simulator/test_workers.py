@@ -434,7 +434,7 @@ def test_ctrl_c_in_the_kernels_own_thread() -> None:
 
     looks = []
 
-    def looked(*arguments, look=Scheduler._look):  # between two turns of machine code
+    def looked(*arguments, look=Scheduler.look):  # between two turns of machine code
         looks.append(arguments)
         if len(looks) == 2:
             threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
@@ -442,7 +442,7 @@ def test_ctrl_c_in_the_kernels_own_thread() -> None:
 
     run(MIXED, 64 * 64, 40)
     np.unique([])  # imports are over: Python loses Ctrl-C in the callbacks of their locks
-    Scheduler._look = looked
+    Scheduler.look = looked
     try:
         run(ENDLESS, 64 * 64)
     except KeyboardInterrupt:
