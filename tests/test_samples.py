@@ -27,8 +27,10 @@ SLOW = {
     *("simple_ipc", "train_ranks", "saxpy", "transpose", "hs_optical_flow", "iso_fd_modelling"),
     *("global_to_shmem_async_copy", "scalar_prod", "convolution_separable", "multi_gpu"),
     *("scan", "thread_fence_reduction", "stream_ordered_allocation", "fdtd3d", "merge_sort"),
+    *("jit_program", "histogram", "simple_assert", "simple_cuda_graphs", "simple_print", "black_scholes"),
+    *("vector_add_mmap", "simple_zero_copy", "shfl_scan", "jacobi_cuda_graphs"),
 }
-"""Samples that take more than a second, which the second tier runs."""
+"""Samples that take more than half a second, which the second tier runs."""
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)

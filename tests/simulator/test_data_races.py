@@ -52,9 +52,11 @@ def test_the_mistake(machine: Machine, name: str) -> None:
     assert f"in {name}, program.cu:" in report
 
 
-@pytest.mark.usefixtures("machine_code")
+@pytest.mark.parametrize(
+    "machine_code", [pytest.param("never", marks=pytest.mark.thorough), "always"], indirect=True
+)
 @pytest.mark.parametrize("name", PAIRS)
-def test_its_correct_twin(machine: Machine, name: str) -> None:
+def test_its_correct_twin(machine_code: None, machine: Machine, name: str) -> None:
     run(machine, name, 1)
 
 
