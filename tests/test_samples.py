@@ -29,8 +29,9 @@ SLOW = {
     *("scan", "thread_fence_reduction", "stream_ordered_allocation", "fdtd3d", "merge_sort"),
     *("jit_program", "histogram", "simple_assert", "simple_cuda_graphs", "simple_print", "black_scholes"),
     *("vector_add_mmap", "simple_zero_copy", "shfl_scan", "jacobi_cuda_graphs"),
+    *("saxpy_ranks", "sobel_filter", "simple_atomic_intrinsics", "monte_carlo_pi", "cuda_tensor_core_gemm"),
 }
-"""Samples that take more than half a second, which the second tier runs."""
+"""Samples that take more than 0.4 seconds, which the second tier runs."""
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
