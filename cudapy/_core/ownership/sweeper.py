@@ -27,6 +27,7 @@ class Sweeper:
         self.expected = self.dropped = 0  # how many things, by whoever swept
         self._sweep = sweep
         self._is_over = False
+        self._here = f"{_HERE} ({id(self)})"  # finalizers may start two of them
         self._thread = threading.Thread(target=self._run, name="cudapy graphs", daemon=True)
         try:
             self._thread.start()
@@ -37,7 +38,7 @@ class Sweeper:
     def _run(self) -> None:
         while self.signal.wait() and not self._is_over:
             self.expected += 1
-            captures.may_be_active.add(_HERE)
+            captures.may_be_active.add(self._here)
             try:
                 for pause in _PAUSES:
                     time.sleep(pause)
@@ -45,7 +46,7 @@ class Sweeper:
                     if self.dropped >= self.expected:
                         break
             finally:
-                captures.may_be_active.remove(_HERE)
+                captures.may_be_active.discard(self._here)
 
     def _stop(self) -> None:
         if self.process is owned.process:
