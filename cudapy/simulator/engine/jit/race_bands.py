@@ -50,6 +50,16 @@ def find_chunk(out: Assembler, target: int) -> None:
     out.word("add", target, At(RBX, layout.CHUNK_ORDERS))
 
 
+def note_written(out: Assembler, shadow: int, target: int, epoch: int) -> None:
+    """A shadow keeps the last epoch in which any thread wrote: 32 bits, for which `target` is free."""
+    out.word("mov", RAX, At(shadow, WRITTEN))
+    out.word("mov", target, epoch, wide=False)
+    out.word("cmp", target, At(RAX, 0))
+    out.jump_if("be", "kept")
+    out.keep(At(RAX, 0), target)
+    out.label("kept")
+
+
 def row_routine(kind: int) -> str:
     """The name of what `write_row` writes."""
     return f"{ROUTINES[kind]}_row"
@@ -66,12 +76,7 @@ def write_row(out: Assembler, kind: int) -> None:
         if kind == WRITE:
             _require_own(out, FIRST_READS, kind)
             _enter(out, WRITES)
-            out.word("mov", RAX, At(RDX, WRITTEN))
-            out.word("mov", _OWN, _OWN, wide=False)
-            out.word("cmp", _OWN, At(RAX, 0))
-            out.jump_if("be", "kept")
-            out.keep(At(RAX, 0), _OWN)
-            out.label("kept")
+            note_written(out, RDX, _OWN, _OWN)
         else:
             out.word("mov", RAX, At(RDX, WRITTEN))
             out.number("cmp", At(RAX, 0), 0)

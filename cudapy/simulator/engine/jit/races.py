@@ -44,6 +44,7 @@ from .race_bands import (
     ROW_KINDS,
     SHADOW_AT,
     find_chunk,
+    note_written,
     row_routine,
     write_band,
     write_row,
@@ -225,12 +226,7 @@ def write_routines(out: Assembler) -> None:
                 _write(out, mode == ATOMIC)
             out.label("good")
             if mode != READ:
-                out.word("mov", RAX, At(SHADOW_AT, WRITTEN))
-                out.word("mov", R10, _OWN_FIRST, wide=False)
-                out.word("cmp", R10, At(RAX, 0))
-                out.jump_if("be", "kept")
-                out.keep(At(RAX, 0), R10)
-                out.label("kept")
+                note_written(out, SHADOW_AT, R10, _OWN_FIRST)
             out.set(RAX, 0)
             out.jump("done")
             if mode != ATOMIC:
