@@ -75,8 +75,8 @@ def cudlaDestroyDevice(devHandle: cudlaDevHandle | int | None) -> tuple[cudlaSta
 
 
 @libcudla(
-    "cudlaStatus cudlaDeviceGetAttribute(cudlaDevHandle const devHandle, cudlaDevAttributeType "
-    "const attrib, cudlaDevAttribute *const pAttribute)",
+    "cudlaStatus cudlaDeviceGetAttribute(cudlaDevHandle const devHandle, cudlaDevAttributeType const attrib, "
+    "cudlaDevAttribute *const pAttribute)",
 )
 def cudlaDeviceGetAttribute(
     devHandle: cudlaDevHandle | int | None, attrib: cudlaDevAttributeType | int
@@ -106,8 +106,8 @@ def cudlaMemUnregister(devHandle: cudlaDevHandle | int | None, devPtr: void_p) -
 
 
 @libcudla(
-    "cudlaStatus cudlaImportExternalMemory(cudlaDevHandle const devHandle, const "
-    "cudlaExternalMemoryHandleDesc *const desc, uint64_t **const devPtr, uint32_t const flags)",
+    "cudlaStatus cudlaImportExternalMemory(cudlaDevHandle const devHandle, "
+    "const cudlaExternalMemoryHandleDesc *const desc, uint64_t **const devPtr, uint32_t const flags)",
 )
 def cudlaImportExternalMemory(
     devHandle: cudlaDevHandle | int | None, desc: cudlaExternalMemoryHandleDesc | None, flags: int
@@ -116,8 +116,8 @@ def cudlaImportExternalMemory(
 
 
 @libcudla(
-    "cudlaStatus cudlaImportExternalSemaphore(cudlaDevHandle const devHandle, const "
-    "cudlaExternalSemaphoreHandleDesc *const desc, uint64_t **const devPtr, uint32_t const flags)",
+    "cudlaStatus cudlaImportExternalSemaphore(cudlaDevHandle const devHandle, "
+    "const cudlaExternalSemaphoreHandleDesc *const desc, uint64_t **const devPtr, uint32_t const flags)",
 )
 def cudlaImportExternalSemaphore(
     devHandle: cudlaDevHandle | int | None, desc: cudlaExternalSemaphoreHandleDesc | None, flags: int
@@ -134,8 +134,8 @@ def cudlaGetNvSciSyncAttributes(attrList: void_p, flags: int) -> tuple[cudlaStat
 
 
 @libcudla(
-    "cudlaStatus cudlaModuleLoadFromMemory(cudlaDevHandle const devHandle, const uint8_t *const "
-    "pModule, size_t const moduleSize, cudlaModule *const hModule, uint32_t const flags)",
+    "cudlaStatus cudlaModuleLoadFromMemory(cudlaDevHandle const devHandle, const uint8_t *const pModule, "
+    "size_t const moduleSize, cudlaModule *const hModule, uint32_t const flags)",
     sizes={"pModule": "moduleSize"},
 )
 def cudlaModuleLoadFromMemory(
@@ -145,8 +145,8 @@ def cudlaModuleLoadFromMemory(
 
 
 @libcudla(
-    "cudlaStatus cudlaModuleGetAttributes(cudlaModule const hModule, cudlaModuleAttributeType "
-    "const attrType, cudlaModuleAttribute *const attribute)",
+    "cudlaStatus cudlaModuleGetAttributes(cudlaModule const hModule, "
+    "cudlaModuleAttributeType const attrType, cudlaModuleAttribute *const attribute)",
 )
 def cudlaModuleGetAttributes(
     hModule: cudlaModule | int | None,
@@ -166,8 +166,8 @@ def cudlaModuleUnload(hModule: cudlaModule | int | None, flags: int) -> tuple[cu
 
 
 @libcudla(
-    "cudlaStatus cudlaSubmitTask(cudlaDevHandle const devHandle, const cudlaTask *const "
-    "ptrToTasks, uint32_t const numTasks, void *const stream, uint32_t const flags)",
+    "cudlaStatus cudlaSubmitTask(cudlaDevHandle const devHandle, const cudlaTask *const ptrToTasks, "
+    "uint32_t const numTasks, void *const stream, uint32_t const flags)",
     sizes={"ptrToTasks": "numTasks"},
 )
 def cudlaSubmitTask(

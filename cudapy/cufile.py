@@ -256,8 +256,8 @@ def cuFileRead(
 
 
 @libcufile(
-    "ssize_t cuFileWrite(CUfileHandle_t fh, const void *bufPtr_base, size_t size, off_t "
-    "file_offset, off_t bufPtr_offset)",
+    "ssize_t cuFileWrite(CUfileHandle_t fh, const void *bufPtr_base, size_t size, off_t file_offset, "
+    "off_t bufPtr_offset)",
     sizes={"bufPtr_base": "bufPtr_offset + size"},
 )
 def cuFileWrite(
@@ -269,8 +269,8 @@ def cuFileWrite(
 
 
 @libcufile(
-    "ssize_t cuFileReadv(CUfileHandle_t fh, const CUfileIOVec_t *iov, size_t iovcnt, off_t "
-    "file_offset, unsigned flags)",
+    "ssize_t cuFileReadv(CUfileHandle_t fh, const CUfileIOVec_t *iov, size_t iovcnt, off_t file_offset, "
+    "unsigned flags)",
     sizes={"iov": "iovcnt"},
     since="13.4",
 )
@@ -287,8 +287,8 @@ def cuFileReadv(
 
 
 @libcufile(
-    "ssize_t cuFileWritev(CUfileHandle_t fh, const CUfileIOVec_t *iov, size_t iovcnt, off_t "
-    "file_offset, unsigned flags)",
+    "ssize_t cuFileWritev(CUfileHandle_t fh, const CUfileIOVec_t *iov, size_t iovcnt, off_t file_offset, "
+    "unsigned flags)",
     sizes={"iov": "iovcnt"},
     since="13.4",
 )
@@ -305,8 +305,8 @@ def cuFileWritev(
 
 
 @libcufile(
-    "CUfileError_t cuFileReadAsync(CUfileHandle_t fh, void *bufPtr_base, size_t *size_p, off_t "
-    "*file_offset_p, off_t *bufPtr_offset_p, ssize_t *bytes_read_p, CUstream stream)",
+    "CUfileError_t cuFileReadAsync(CUfileHandle_t fh, void *bufPtr_base, size_t *size_p, "
+    "off_t *file_offset_p, off_t *bufPtr_offset_p, ssize_t *bytes_read_p, CUstream stream)",
     later=("size_p", "file_offset_p", "bufPtr_offset_p", "bytes_read_p"),
 )
 def cuFileReadAsync(
@@ -325,8 +325,8 @@ def cuFileReadAsync(
 
 
 @libcufile(
-    "CUfileError_t cuFileWriteAsync(CUfileHandle_t fh, void *bufPtr_base, size_t *size_p, off_t "
-    "*file_offset_p, off_t *bufPtr_offset_p, ssize_t *bytes_written_p, CUstream stream)",
+    "CUfileError_t cuFileWriteAsync(CUfileHandle_t fh, void *bufPtr_base, size_t *size_p, "
+    "off_t *file_offset_p, off_t *bufPtr_offset_p, ssize_t *bytes_written_p, CUstream stream)",
     later=("size_p", "file_offset_p", "bufPtr_offset_p", "bytes_written_p"),
 )
 def cuFileWriteAsync(
@@ -371,8 +371,8 @@ def cuFileBatchIOSetUp(nr: int) -> tuple[CUfileError_t, CUfileBatchHandle_t]:
 
 
 @libcufile(
-    "CUfileError_t cuFileBatchIOSubmit(CUfileBatchHandle_t batch_idp, unsigned nr, "
-    "CUfileIOParams_t *iocbp, unsigned int flags)",
+    "CUfileError_t cuFileBatchIOSubmit(CUfileBatchHandle_t batch_idp, unsigned nr, CUfileIOParams_t *iocbp, "
+    "unsigned int flags)",
     sizes={"iocbp": "nr"},
 )
 def cuFileBatchIOSubmit(
@@ -382,8 +382,8 @@ def cuFileBatchIOSubmit(
 
 
 @libcufile(
-    "CUfileError_t cuFileBatchIOGetStatus(CUfileBatchHandle_t batch_idp, unsigned min_nr, "
-    "unsigned *nr, CUfileIOEvents_t *iocbp, timespec *timeout)",
+    "CUfileError_t cuFileBatchIOGetStatus(CUfileBatchHandle_t batch_idp, unsigned min_nr, unsigned *nr, "
+    "CUfileIOEvents_t *iocbp, timespec *timeout)",
     sizes={"iocbp": "nr"},
 )
 def cuFileBatchIOGetStatus(
@@ -439,8 +439,8 @@ def cuFileGetParameterString(
 
 
 @libcufile(
-    "CUfileError_t cuFileGetParameterMinMaxValue(CUFileSizeTConfigParameter_t param, size_t "
-    "*min_value, size_t *max_value)",
+    "CUfileError_t cuFileGetParameterMinMaxValue(CUFileSizeTConfigParameter_t param, size_t *min_value, "
+    "size_t *max_value)",
     since="13.0",
 )
 def cuFileGetParameterMinMaxValue(
@@ -476,8 +476,8 @@ def cuFileSetParameterString(
 
 
 @libcufile(
-    "CUfileError_t cuFileSetParameterPosixPoolSlabArray(const size_t *size_values, const size_t "
-    "*count_values, int len)",
+    "CUfileError_t cuFileSetParameterPosixPoolSlabArray(const size_t *size_values, "
+    "const size_t *count_values, int len)",
     sizes={"size_values": "len", "count_values": "len"},
     since="13.0",
 )
@@ -501,8 +501,8 @@ def cuFileGetParameterPosixPoolSlabArray(length: int) -> tuple[CUfileError_t, li
 
 
 @libcufile(
-    "CUfileError_t cuFileSetParameterGpuBounceBufferSlabArray(const size_t *size_values, const "
-    "size_t *count_values, int len)",
+    "CUfileError_t cuFileSetParameterGpuBounceBufferSlabArray(const size_t *size_values, "
+    "const size_t *count_values, int len)",
     sizes={"size_values": "len", "count_values": "len"},
     since="13.2",
 )
@@ -515,8 +515,8 @@ def cuFileSetParameterGpuBounceBufferSlabArray(
 
 
 @libcufile(
-    "CUfileError_t cuFileGetParameterGpuBounceBufferSlabArray(size_t *size_values, size_t "
-    "*count_values, int len)",
+    "CUfileError_t cuFileGetParameterGpuBounceBufferSlabArray(size_t *size_values, size_t *count_values, "
+    "int len)",
     sizes={"size_values": "len", "count_values": "len"},
     since="13.2",
 )

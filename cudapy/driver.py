@@ -158,8 +158,8 @@ def cuDeviceGetAttribute(attrib: CUdevice_attribute | int, dev: CUdevice | int) 
 
 
 @libcuda(
-    "CUresult cuDeviceGetHostAtomicCapabilities(unsigned int *capabilities, const CUatomicOperation "
-    "*operations, unsigned int count, CUdevice dev)",
+    "CUresult cuDeviceGetHostAtomicCapabilities(unsigned int *capabilities, "
+    "const CUatomicOperation *operations, unsigned int count, CUdevice dev)",
     sizes={"capabilities": "count", "operations": "count"},
     since="13.0",
 )
@@ -287,8 +287,8 @@ cuDevicePrimaryCtxReset_v2 = cuDevicePrimaryCtxReset
 
 
 @libcuda(
-    "CUresult cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateParams, unsigned int "
-    "flags, CUdevice dev)",
+    "CUresult cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateParams, unsigned int flags, "
+    "CUdevice dev)",
     since="12.5",
 )
 def cuCtxCreate_v4(
@@ -615,8 +615,8 @@ cuLinkAddData_v2 = cuLinkAddData
 
 
 @libcuda(
-    "CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char *path, unsigned "
-    "int numOptions, CUjit_option *options, void **optionValues)",
+    "CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char *path, "
+    "unsigned int numOptions, CUjit_option *options, void **optionValues)",
     sizes={"options": "numOptions", "optionValues": "numOptions"},
 )
 def cuLinkAddFile(
@@ -668,9 +668,9 @@ def cuModuleGetSurfRef(hmod: CUmodule | int | None, name: bytes | None) -> tuple
 
 
 @libcuda(
-    "CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *jitOptions, void "
-    "**jitOptionsValues, unsigned int numJitOptions, CUlibraryOption *libraryOptions, void "
-    "**libraryOptionValues, unsigned int numLibraryOptions)",
+    "CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *jitOptions, "
+    "void **jitOptionsValues, unsigned int numJitOptions, CUlibraryOption *libraryOptions, "
+    "void **libraryOptionValues, unsigned int numLibraryOptions)",
     sizes={
         "jitOptions": "numJitOptions",
         "jitOptionsValues": "numJitOptions",
@@ -694,9 +694,9 @@ def cuLibraryLoadData(
 
 
 @libcuda(
-    "CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *fileName, CUjit_option "
-    "*jitOptions, void **jitOptionsValues, unsigned int numJitOptions, CUlibraryOption "
-    "*libraryOptions, void **libraryOptionValues, unsigned int numLibraryOptions)",
+    "CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *fileName, CUjit_option *jitOptions, "
+    "void **jitOptionsValues, unsigned int numJitOptions, CUlibraryOption *libraryOptions, "
+    "void **libraryOptionValues, unsigned int numLibraryOptions)",
     sizes={
         "jitOptions": "numJitOptions",
         "jitOptionsValues": "numJitOptions",
@@ -828,8 +828,8 @@ def cuKernelGetName(hfunc: CUkernel | int | None) -> tuple[CUresult, bytes]:
 
 
 @libcuda(
-    "CUresult cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex, size_t *paramOffset, size_t "
-    "*paramSize)",
+    "CUresult cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex, size_t *paramOffset, "
+    "size_t *paramSize)",
     since="12.4",
 )
 def cuKernelGetParamInfo(kernel: CUkernel | int | None, paramIndex: int) -> tuple[CUresult, int, int]:
@@ -865,8 +865,8 @@ cuMemAlloc_v2 = cuMemAlloc
 
 
 @libcuda(
-    "CUresult cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes, size_t "
-    "Height, unsigned int ElementSizeBytes)"
+    "CUresult cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes, size_t Height, "
+    "unsigned int ElementSizeBytes)"
 )
 def cuMemAllocPitch(
     WidthInBytes: int, Height: int, ElementSizeBytes: int
@@ -942,8 +942,8 @@ def cuMemAllocManaged(bytesize: int, flags: int) -> tuple[CUresult, CUdeviceptr]
 
 
 @libcuda(
-    "CUresult cuDeviceRegisterAsyncNotification(CUdevice device, CUasyncCallback callbackFunc, void "
-    "*userData, CUasyncCallbackHandle *callback)",
+    "CUresult cuDeviceRegisterAsyncNotification(CUdevice device, CUasyncCallback callbackFunc, "
+    "void *userData, CUasyncCallbackHandle *callback)",
     since="12.4",
 )
 def cuDeviceRegisterAsyncNotification(
@@ -1152,8 +1152,8 @@ cuMemcpyAtoH_v2 = cuMemcpyAtoH
 
 
 @libcuda(
-    "CUresult cuMemcpyAtoA_v2(CUarray dstArray, size_t dstOffset, CUarray srcArray, size_t "
-    "srcOffset, size_t ByteCount)"
+    "CUresult cuMemcpyAtoA_v2(CUarray dstArray, size_t dstOffset, CUarray srcArray, size_t srcOffset, "
+    "size_t ByteCount)"
 )
 def cuMemcpyAtoA(
     dstArray: CUarray | int | None,
@@ -1278,8 +1278,8 @@ cuMemcpyDtoDAsync_v2 = cuMemcpyDtoDAsync
 
 
 @libcuda(
-    "CUresult cuMemcpyHtoAAsync_v2(CUarray dstArray, size_t dstOffset, const void *srcHost, size_t "
-    "ByteCount, CUstream hStream)",
+    "CUresult cuMemcpyHtoAAsync_v2(CUarray dstArray, size_t dstOffset, const void *srcHost, "
+    "size_t ByteCount, CUstream hStream)",
     sizes={"srcHost": "ByteCount"},
 )
 def cuMemcpyHtoAAsync(
@@ -1298,8 +1298,8 @@ cuMemcpyHtoAAsync_v2 = cuMemcpyHtoAAsync
 
 
 @libcuda(
-    "CUresult cuMemcpyAtoHAsync_v2(void *dstHost, CUarray srcArray, size_t srcOffset, size_t "
-    "ByteCount, CUstream hStream)",
+    "CUresult cuMemcpyAtoHAsync_v2(void *dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount, "
+    "CUstream hStream)",
     sizes={"dstHost": "ByteCount"},
 )
 def cuMemcpyAtoHAsync(
@@ -1342,8 +1342,7 @@ def cuMemcpy3DPeerAsync(pCopy: CUDA_MEMCPY3D_PEER | None, hStream: CUstream | in
 
 @libcuda(
     "CUresult cuMemcpyBatchAsync(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_t count, "
-    "CUmemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs, size_t *failIdx, CUstream "
-    "hStream)",
+    "CUmemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs, size_t *failIdx, CUstream hStream)",
     sizes={"dsts": "count", "srcs": "count", "sizes": "count", "attrs": "numAttrs", "attrsIdxs": "numAttrs"},
     since="12.8",
 )
@@ -1360,8 +1359,8 @@ def _cuMemcpyBatchAsync_12(
 
 
 @libcuda(
-    "CUresult cuMemcpyBatchAsync_v2(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_t "
-    "count, CUmemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs, CUstream hStream)",
+    "CUresult cuMemcpyBatchAsync_v2(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_t count, "
+    "CUmemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs, CUstream hStream)",
     sizes={"dsts": "count", "srcs": "count", "sizes": "count", "attrs": "numAttrs", "attrsIdxs": "numAttrs"},
     since="13.0",
 )
@@ -1409,8 +1408,8 @@ def _cuMemcpy3DBatchAsync_12(
 
 
 @libcuda(
-    "CUresult cuMemcpy3DBatchAsync_v2(size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opList, unsigned long "
-    "long flags, CUstream hStream)",
+    "CUresult cuMemcpy3DBatchAsync_v2(size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opList, "
+    "unsigned long long flags, CUstream hStream)",
     sizes={"opList": "numOps"},
     since="13.0",
 )
@@ -1487,8 +1486,8 @@ cuMemsetD32_v2 = cuMemsetD32
 
 
 @libcuda(
-    "CUresult cuMemsetD2D8_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t "
-    "Width, size_t Height)"
+    "CUresult cuMemsetD2D8_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width, "
+    "size_t Height)"
 )
 def cuMemsetD2D8(
     dstDevice: CUdeviceptr | int, dstPitch: int, uc: int, Width: int, Height: int
@@ -1502,8 +1501,8 @@ cuMemsetD2D8_v2 = cuMemsetD2D8
 
 
 @libcuda(
-    "CUresult cuMemsetD2D16_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t "
-    "Width, size_t Height)"
+    "CUresult cuMemsetD2D16_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width, "
+    "size_t Height)"
 )
 def cuMemsetD2D16(
     dstDevice: CUdeviceptr | int, dstPitch: int, us: int, Width: int, Height: int
@@ -1517,8 +1516,8 @@ cuMemsetD2D16_v2 = cuMemsetD2D16
 
 
 @libcuda(
-    "CUresult cuMemsetD2D32_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t "
-    "Width, size_t Height)"
+    "CUresult cuMemsetD2D32_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width, "
+    "size_t Height)"
 )
 def cuMemsetD2D32(
     dstDevice: CUdeviceptr | int, dstPitch: int, ui: int, Width: int, Height: int
@@ -1557,8 +1556,8 @@ def cuMemsetD32Async(
 
 
 @libcuda(
-    "CUresult cuMemsetD2D8Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t "
-    "Width, size_t Height, CUstream hStream)"
+    "CUresult cuMemsetD2D8Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width, "
+    "size_t Height, CUstream hStream)"
 )
 def cuMemsetD2D8Async(
     dstDevice: CUdeviceptr | int,
@@ -1574,8 +1573,8 @@ def cuMemsetD2D8Async(
 
 
 @libcuda(
-    "CUresult cuMemsetD2D16Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t "
-    "Width, size_t Height, CUstream hStream)"
+    "CUresult cuMemsetD2D16Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width, "
+    "size_t Height, CUstream hStream)"
 )
 def cuMemsetD2D16Async(
     dstDevice: CUdeviceptr | int,
@@ -1591,8 +1590,8 @@ def cuMemsetD2D16Async(
 
 
 @libcuda(
-    "CUresult cuMemsetD2D32Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t "
-    "Width, size_t Height, CUstream hStream)"
+    "CUresult cuMemsetD2D32Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width, "
+    "size_t Height, CUstream hStream)"
 )
 def cuMemsetD2D32Async(
     dstDevice: CUdeviceptr | int,
@@ -1659,8 +1658,8 @@ def cuArrayGetMemoryRequirements(
 
 
 @libcuda(
-    "CUresult cuMipmappedArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS "
-    "*memoryRequirements, CUmipmappedArray mipmap, CUdevice device)"
+    "CUresult cuMipmappedArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *memoryRequirements, "
+    "CUmipmappedArray mipmap, CUdevice device)"
 )
 def cuMipmappedArrayGetMemoryRequirements(
     mipmap: CUmipmappedArray | int | None, device: CUdevice | int
@@ -1703,8 +1702,8 @@ cuArray3DGetDescriptor_v2 = cuArray3DGetDescriptor
 
 
 @libcuda(
-    "CUresult cuMipmappedArrayCreate(CUmipmappedArray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR "
-    "*pMipmappedArrayDesc, unsigned int numMipmapLevels)"
+    "CUresult cuMipmappedArrayCreate(CUmipmappedArray *pHandle, "
+    "const CUDA_ARRAY3D_DESCRIPTOR *pMipmappedArrayDesc, unsigned int numMipmapLevels)"
 )
 def cuMipmappedArrayCreate(
     pMipmappedArrayDesc: CUDA_ARRAY3D_DESCRIPTOR | None, numMipmapLevels: int
@@ -1741,8 +1740,8 @@ def cuMemGetHandleForAddressRange(
 
 
 @libcuda(
-    "CUresult cuMemBatchDecompressAsync(CUmemDecompressParams *paramsArray, size_t count, unsigned "
-    "int flags, size_t *errorIndex, CUstream stream)",
+    "CUresult cuMemBatchDecompressAsync(CUmemDecompressParams *paramsArray, size_t count, "
+    "unsigned int flags, size_t *errorIndex, CUstream stream)",
     sizes={"paramsArray": "count"},
     since="12.6",
 )
@@ -1777,8 +1776,8 @@ def cuMemAddressFree(ptr: CUdeviceptr | int, size: int) -> tuple[CUresult]:
 
 
 @libcuda(
-    "CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const "
-    "CUmemAllocationProp *prop, unsigned long long flags)"
+    "CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, "
+    "const CUmemAllocationProp *prop, unsigned long long flags)"
 )
 def cuMemCreate(
     size: int, prop: CUmemAllocationProp | None, flags: int
@@ -1796,8 +1795,8 @@ def cuMemRelease(handle: CUmemGenericAllocationHandle | int) -> tuple[CUresult]:
 
 
 @libcuda(
-    "CUresult cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAllocationHandle "
-    "handle, unsigned long long flags)"
+    "CUresult cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAllocationHandle handle, "
+    "unsigned long long flags)"
 )
 def cuMemMap(
     ptr: CUdeviceptr | int, size: int, offset: int, handle: CUmemGenericAllocationHandle | int, flags: int
@@ -1844,8 +1843,8 @@ def cuMemGetAccess(location: CUmemLocation | None, ptr: CUdeviceptr | int) -> tu
 
 
 @libcuda(
-    "CUresult cuMemExportToShareableHandle(void *shareableHandle, CUmemGenericAllocationHandle "
-    "handle, CUmemAllocationHandleType handleType, unsigned long long flags)",
+    "CUresult cuMemExportToShareableHandle(void *shareableHandle, CUmemGenericAllocationHandle handle, "
+    "CUmemAllocationHandleType handleType, unsigned long long flags)",
     variants={"shareableHandle": ("handleType", "SHAREABLE_HANDLES")},
 )
 def cuMemExportToShareableHandle(
@@ -2060,8 +2059,8 @@ def cuMemPoolExportPointer(ptr: CUdeviceptr | int) -> tuple[CUresult, CUmemPoolP
 
 
 @libcuda(
-    "CUresult cuMemPoolImportPointer(CUdeviceptr *ptr_out, CUmemoryPool pool, CUmemPoolPtrExportData "
-    "*shareData)"
+    "CUresult cuMemPoolImportPointer(CUdeviceptr *ptr_out, CUmemoryPool pool, "
+    "CUmemPoolPtrExportData *shareData)"
 )
 def cuMemPoolImportPointer(
     pool: CUmemoryPool | int | None, shareData: CUmemPoolPtrExportData | None
@@ -2095,8 +2094,7 @@ def cuMulticastAddDevice(
 
 @libcuda(
     "CUresult cuMulticastBindMem(CUmemGenericAllocationHandle mcHandle, size_t mcOffset, "
-    "CUmemGenericAllocationHandle memHandle, size_t memOffset, size_t size, unsigned long long "
-    "flags)",
+    "CUmemGenericAllocationHandle memHandle, size_t memOffset, size_t size, unsigned long long flags)",
     since="12.1",
 )
 def cuMulticastBindMem(
@@ -2113,9 +2111,8 @@ def cuMulticastBindMem(
 
 
 @libcuda(
-    "CUresult cuMulticastBindMem_v2(CUmemGenericAllocationHandle mcHandle, CUdevice dev, size_t "
-    "mcOffset, CUmemGenericAllocationHandle memHandle, size_t memOffset, size_t size, unsigned long "
-    "long flags)",
+    "CUresult cuMulticastBindMem_v2(CUmemGenericAllocationHandle mcHandle, CUdevice dev, size_t mcOffset, "
+    "CUmemGenericAllocationHandle memHandle, size_t memOffset, size_t size, unsigned long long flags)",
     since="13.1",
 )
 def cuMulticastBindMem_v2(
@@ -2150,8 +2147,8 @@ def cuMulticastBindAddr(
 
 
 @libcuda(
-    "CUresult cuMulticastBindAddr_v2(CUmemGenericAllocationHandle mcHandle, CUdevice dev, size_t "
-    "mcOffset, CUdeviceptr memptr, size_t size, unsigned long long flags)",
+    "CUresult cuMulticastBindAddr_v2(CUmemGenericAllocationHandle mcHandle, CUdevice dev, size_t mcOffset, "
+    "CUdeviceptr memptr, size_t size, unsigned long long flags)",
     since="13.1",
 )
 def cuMulticastBindAddr_v2(
@@ -2168,8 +2165,8 @@ def cuMulticastBindAddr_v2(
 
 
 @libcuda(
-    "CUresult cuMulticastUnbind(CUmemGenericAllocationHandle mcHandle, CUdevice dev, size_t "
-    "mcOffset, size_t size)",
+    "CUresult cuMulticastUnbind(CUmemGenericAllocationHandle mcHandle, CUdevice dev, size_t mcOffset, "
+    "size_t size)",
     since="12.1",
 )
 def cuMulticastUnbind(
@@ -2280,8 +2277,8 @@ def cuLogicalEndpointBindAddr(
 
 @libcuda(
     "CUresult cuLogicalEndpointBindMem(CUlogicalEndpointId leId, CUdevice dev, cuuint64_t offset, "
-    "CUmemGenericAllocationHandle memHandle, cuuint64_t memOffset, cuuint64_t size, unsigned long "
-    "long flags)",
+    "CUmemGenericAllocationHandle memHandle, cuuint64_t memOffset, cuuint64_t size, "
+    "unsigned long long flags)",
     since="13.3",
 )
 def cuLogicalEndpointBindMem(
@@ -2337,8 +2334,8 @@ def cuLogicalEndpointImport(
 
 
 @libcuda(
-    "CUresult cuLogicalEndpointGetLimits(cuuint64_t *bindAlignment, cuuint64_t *maxSize, const "
-    "CUlogicalEndpointProp *prop)",
+    "CUresult cuLogicalEndpointGetLimits(cuuint64_t *bindAlignment, cuuint64_t *maxSize, "
+    "const CUlogicalEndpointProp *prop)",
     since="13.3",
 )
 def cuLogicalEndpointGetLimits(prop: CUlogicalEndpointProp | None) -> tuple[CUresult, cuuint64_t, cuuint64_t]:
@@ -2361,8 +2358,8 @@ def cuLogicalEndpointQuery(leId: CUlogicalEndpointId | int, count: cuuint32_t | 
 
 
 @libcuda(
-    "CUresult cuFabricCpyBatchAsync(size_t numOps, CUDA_FABRIC_COPY_BATCH_OP *opList, unsigned long "
-    "long flags, CUstream hStream)",
+    "CUresult cuFabricCpyBatchAsync(size_t numOps, CUDA_FABRIC_COPY_BATCH_OP *opList, "
+    "unsigned long long flags, CUstream hStream)",
     sizes={"opList": "numOps"},
     since="13.5",
 )
@@ -2445,8 +2442,8 @@ cuMemAdvise = two_forms(cuMemAdvise_v2, _cuMemAdvise_12, _advise)
 
 
 @libcuda(
-    "CUresult cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count, CUmemLocation "
-    "*prefetchLocs, size_t *prefetchLocIdxs, size_t numPrefetchLocs, unsigned long long flags, "
+    "CUresult cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count, "
+    "CUmemLocation *prefetchLocs, size_t *prefetchLocIdxs, size_t numPrefetchLocs, unsigned long long flags, "
     "CUstream hStream)",
     sizes={
         "dptrs": "count",
@@ -2472,8 +2469,8 @@ def cuMemPrefetchBatchAsync(
 
 
 @libcuda(
-    "CUresult cuMemDiscardBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count, unsigned long "
-    "long flags, CUstream hStream)",
+    "CUresult cuMemDiscardBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count, "
+    "unsigned long long flags, CUstream hStream)",
     sizes={"dptrs": "count", "sizes": "count"},
     since="13.0",
 )
@@ -2491,8 +2488,8 @@ def cuMemDiscardBatchAsync(
 
 @libcuda(
     "CUresult cuMemDiscardAndPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count, "
-    "CUmemLocation *prefetchLocs, size_t *prefetchLocIdxs, size_t numPrefetchLocs, unsigned long "
-    "long flags, CUstream hStream)",
+    "CUmemLocation *prefetchLocs, size_t *prefetchLocIdxs, size_t numPrefetchLocs, unsigned long long flags, "
+    "CUstream hStream)",
     sizes={
         "dptrs": "count",
         "sizes": "count",
@@ -2636,9 +2633,8 @@ def cuPointerSetAttribute(
 
 
 @libcuda(
-    "CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute "
-    "*attributes, void **data, "
-    "CUdeviceptr ptr)",
+    "CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute *attributes, "
+    "void **data, CUdeviceptr ptr)",
     sizes={"attributes": "numAttributes", "data": "numAttributes"},
 )
 def _cuPointerGetAttributes(
@@ -2770,8 +2766,8 @@ cuStreamBeginCapture_v2 = cuStreamBeginCapture
 
 
 @libcuda(
-    "CUresult cuStreamBeginRecaptureToGraph(CUstream hStream, CUstreamCaptureMode mode, CUgraph "
-    "hGraph, CUgraphRecaptureCallback callbackFunc, void *userData)",
+    "CUresult cuStreamBeginRecaptureToGraph(CUstream hStream, CUstreamCaptureMode mode, CUgraph hGraph, "
+    "CUgraphRecaptureCallback callbackFunc, void *userData)",
     since="13.3",
 )
 def cuStreamBeginRecaptureToGraph(
@@ -2787,9 +2783,8 @@ def cuStreamBeginRecaptureToGraph(
 
 
 @libcuda(
-    "CUresult cuStreamBeginCaptureToGraph(CUstream hStream, CUgraph hGraph, const CUgraphNode "
-    "*dependencies, const CUgraphEdgeData *dependencyData, size_t numDependencies, "
-    "CUstreamCaptureMode mode)",
+    "CUresult cuStreamBeginCaptureToGraph(CUstream hStream, CUgraph hGraph, const CUgraphNode *dependencies, "
+    "const CUgraphEdgeData *dependencyData, size_t numDependencies, CUstreamCaptureMode mode)",
     sizes={"dependencies": "numDependencies", "dependencyData": "numDependencies"},
     since="12.3",
 )
@@ -2827,8 +2822,8 @@ def cuStreamIsCapturing(hStream: CUstream | int | None) -> tuple[CUresult, CUstr
 
 @libcuda(
     "CUresult cuStreamGetCaptureInfo_v3(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, "
-    "cuuint64_t *id_out, CUgraph *graph_out, const CUgraphNode **dependencies_out, const "
-    "CUgraphEdgeData **edgeData_out, size_t *numDependencies_out)",
+    "cuuint64_t *id_out, CUgraph *graph_out, const CUgraphNode **dependencies_out, "
+    "const CUgraphEdgeData **edgeData_out, size_t *numDependencies_out)",
     sizes={"dependencies_out": "numDependencies_out", "edgeData_out": "numDependencies_out"},
     since="12.3",
 )
@@ -2844,8 +2839,8 @@ def cuStreamGetCaptureInfo_v3(
 
 @libcuda(
     "CUresult cuStreamGetCaptureInfo_v2(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, "
-    "cuuint64_t *id_out, CUgraph *graph_out, const CUgraphNode **dependencies_out, size_t "
-    "*numDependencies_out)",
+    "cuuint64_t *id_out, CUgraph *graph_out, const CUgraphNode **dependencies_out, "
+    "size_t *numDependencies_out)",
     sizes={"dependencies_out": "numDependencies_out"},
 )
 def cuStreamGetCaptureInfo_v2(
@@ -2860,8 +2855,8 @@ cuStreamGetCaptureInfo = padded(cuStreamGetCaptureInfo_v3, cuStreamGetCaptureInf
 
 
 @libcuda(
-    "CUresult cuStreamUpdateCaptureDependencies(CUstream hStream, CUgraphNode *dependencies, size_t "
-    "numDependencies, unsigned int flags)",
+    "CUresult cuStreamUpdateCaptureDependencies(CUstream hStream, CUgraphNode *dependencies, "
+    "size_t numDependencies, unsigned int flags)",
     sizes={"dependencies": "numDependencies"},
 )
 def _cuStreamUpdateCaptureDependencies_12(
@@ -3010,8 +3005,8 @@ cuEventElapsedTime_v2 = cuEventElapsedTime
 
 
 @libcuda(
-    "CUresult cuImportExternalMemory(CUexternalMemory *extMem_out, const "
-    "CUDA_EXTERNAL_MEMORY_HANDLE_DESC *memHandleDesc)"
+    "CUresult cuImportExternalMemory(CUexternalMemory *extMem_out, "
+    "const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *memHandleDesc)"
 )
 def cuImportExternalMemory(
     memHandleDesc: CUDA_EXTERNAL_MEMORY_HANDLE_DESC | None,
@@ -3022,8 +3017,8 @@ def cuImportExternalMemory(
 
 
 @libcuda(
-    "CUresult cuExternalMemoryGetMappedBuffer(CUdeviceptr *devPtr, CUexternalMemory extMem, const "
-    "CUDA_EXTERNAL_MEMORY_BUFFER_DESC *bufferDesc)"
+    "CUresult cuExternalMemoryGetMappedBuffer(CUdeviceptr *devPtr, CUexternalMemory extMem, "
+    "const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *bufferDesc)"
 )
 def cuExternalMemoryGetMappedBuffer(
     extMem: CUexternalMemory | int | None, bufferDesc: CUDA_EXTERNAL_MEMORY_BUFFER_DESC | None
@@ -3034,8 +3029,8 @@ def cuExternalMemoryGetMappedBuffer(
 
 
 @libcuda(
-    "CUresult cuExternalMemoryGetMappedMipmappedArray(CUmipmappedArray *mipmap, CUexternalMemory "
-    "extMem, const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *mipmapDesc)"
+    "CUresult cuExternalMemoryGetMappedMipmappedArray(CUmipmappedArray *mipmap, CUexternalMemory extMem, "
+    "const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *mipmapDesc)"
 )
 def cuExternalMemoryGetMappedMipmappedArray(
     extMem: CUexternalMemory | int | None, mipmapDesc: CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC | None
@@ -3053,8 +3048,8 @@ def cuDestroyExternalMemory(extMem: CUexternalMemory | int | None) -> tuple[CUre
 
 
 @libcuda(
-    "CUresult cuImportExternalSemaphore(CUexternalSemaphore *extSem_out, const "
-    "CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *semHandleDesc)"
+    "CUresult cuImportExternalSemaphore(CUexternalSemaphore *extSem_out, "
+    "const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *semHandleDesc)"
 )
 def cuImportExternalSemaphore(
     semHandleDesc: CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC | None,
@@ -3065,8 +3060,8 @@ def cuImportExternalSemaphore(
 
 
 @libcuda(
-    "CUresult cuSignalExternalSemaphoresAsync(const CUexternalSemaphore *extSemArray, const "
-    "CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *paramsArray, unsigned int numExtSems, CUstream stream)",
+    "CUresult cuSignalExternalSemaphoresAsync(const CUexternalSemaphore *extSemArray, "
+    "const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *paramsArray, unsigned int numExtSems, CUstream stream)",
     sizes={"extSemArray": "numExtSems", "paramsArray": "numExtSems"},
 )
 def cuSignalExternalSemaphoresAsync(
@@ -3081,8 +3076,8 @@ def cuSignalExternalSemaphoresAsync(
 
 
 @libcuda(
-    "CUresult cuWaitExternalSemaphoresAsync(const CUexternalSemaphore *extSemArray, const "
-    "CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *paramsArray, unsigned int numExtSems, CUstream stream)",
+    "CUresult cuWaitExternalSemaphoresAsync(const CUexternalSemaphore *extSemArray, "
+    "const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *paramsArray, unsigned int numExtSems, CUstream stream)",
     sizes={"extSemArray": "numExtSems", "paramsArray": "numExtSems"},
 )
 def cuWaitExternalSemaphoresAsync(
@@ -3133,8 +3128,8 @@ cuStreamWaitValue64_v2 = cuStreamWaitValue64
 
 
 @libcuda(
-    "CUresult cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned "
-    "int flags)"
+    "CUresult cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value, "
+    "unsigned int flags)"
 )
 def cuStreamWriteValue32(
     stream: CUstream | int | None, addr: CUdeviceptr | int, value: cuuint32_t | int, flags: int
@@ -3148,8 +3143,8 @@ cuStreamWriteValue32_v2 = cuStreamWriteValue32
 
 
 @libcuda(
-    "CUresult cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned "
-    "int flags)"
+    "CUresult cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t value, "
+    "unsigned int flags)"
 )
 def cuStreamWriteValue64(
     stream: CUstream | int | None, addr: CUdeviceptr | int, value: cuuint64_t | int, flags: int
@@ -3163,8 +3158,8 @@ cuStreamWriteValue64_v2 = cuStreamWriteValue64
 
 
 @libcuda(
-    "CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned int count, CUstreamBatchMemOpParams "
-    "*paramArray, unsigned int flags)",
+    "CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned int count, "
+    "CUstreamBatchMemOpParams *paramArray, unsigned int flags)",
     sizes={"paramArray": "count"},
 )
 def cuStreamBatchMemOp(
@@ -3244,9 +3239,9 @@ def cuFuncLoad(function: CUfunction | int | None) -> tuple[CUresult]:
 
 
 @libcuda(
-    "CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned "
-    "int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned "
-    "int sharedMemBytes, CUstream hStream, void **kernelParams, void **extra)"
+    "CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, "
+    "unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, "
+    "unsigned int sharedMemBytes, CUstream hStream, void **kernelParams, void **extra)"
 )
 def _cuLaunchKernel(
     f: CUfunction | int | None,
@@ -3387,8 +3382,8 @@ def cuLaunchGridAsync(
 
 
 @libcuda(
-    "CUresult cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS *launchParamsList, unsigned "
-    "int numDevices, unsigned int flags)",
+    "CUresult cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS *launchParamsList, "
+    "unsigned int numDevices, unsigned int flags)",
     sizes={"launchParamsList": "numDevices"},
 )
 def cuLaunchCooperativeKernelMultiDevice(
@@ -3422,8 +3417,8 @@ def cuGraphCreate(flags: int) -> tuple[CUresult, CUgraph]:
 
 
 @libcuda(
-    "CUresult cuGraphAddKernelNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode "
-    "*dependencies, size_t numDependencies, const CUDA_KERNEL_NODE_PARAMS *nodeParams)",
+    "CUresult cuGraphAddKernelNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph, "
+    "const CUgraphNode *dependencies, size_t numDependencies, const CUDA_KERNEL_NODE_PARAMS *nodeParams)",
     sizes={"dependencies": "numDependencies"},
 )
 def cuGraphAddKernelNode(
@@ -3465,8 +3460,9 @@ cuGraphKernelNodeSetParams_v2 = cuGraphKernelNodeSetParams
 
 
 @libcuda(
-    "CUresult cuGraphAddMemcpyNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode "
-    "*dependencies, size_t numDependencies, const CUDA_MEMCPY3D *copyParams, CUcontext ctx)",
+    "CUresult cuGraphAddMemcpyNode(CUgraphNode *phGraphNode, CUgraph hGraph, "
+    "const CUgraphNode *dependencies, size_t numDependencies, const CUDA_MEMCPY3D *copyParams, "
+    "CUcontext ctx)",
     sizes={"dependencies": "numDependencies"},
 )
 def cuGraphAddMemcpyNode(
@@ -3496,9 +3492,9 @@ def cuGraphMemcpyNodeSetParams(
 
 
 @libcuda(
-    "CUresult cuGraphAddMemsetNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode "
-    "*dependencies, size_t numDependencies, const CUDA_MEMSET_NODE_PARAMS *memsetParams, CUcontext "
-    "ctx)",
+    "CUresult cuGraphAddMemsetNode(CUgraphNode *phGraphNode, CUgraph hGraph, "
+    "const CUgraphNode *dependencies, size_t numDependencies, const CUDA_MEMSET_NODE_PARAMS *memsetParams, "
+    "CUcontext ctx)",
     sizes={"dependencies": "numDependencies"},
 )
 def cuGraphAddMemsetNode(
@@ -3528,8 +3524,8 @@ def cuGraphMemsetNodeSetParams(
 
 
 @libcuda(
-    "CUresult cuGraphAddHostNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode "
-    "*dependencies, size_t numDependencies, const CUDA_HOST_NODE_PARAMS *nodeParams)",
+    "CUresult cuGraphAddHostNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, "
+    "size_t numDependencies, const CUDA_HOST_NODE_PARAMS *nodeParams)",
     sizes={"dependencies": "numDependencies"},
 )
 def cuGraphAddHostNode(
@@ -3558,8 +3554,8 @@ def cuGraphHostNodeSetParams(
 
 
 @libcuda(
-    "CUresult cuGraphAddChildGraphNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode "
-    "*dependencies, size_t numDependencies, CUgraph childGraph)",
+    "CUresult cuGraphAddChildGraphNode(CUgraphNode *phGraphNode, CUgraph hGraph, "
+    "const CUgraphNode *dependencies, size_t numDependencies, CUgraph childGraph)",
     sizes={"dependencies": "numDependencies"},
 )
 def cuGraphAddChildGraphNode(
@@ -3581,8 +3577,8 @@ def cuGraphChildGraphNodeGetGraph(hNode: CUgraphNode | int | None) -> tuple[CUre
 
 
 @libcuda(
-    "CUresult cuGraphAddEmptyNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode "
-    "*dependencies, size_t numDependencies)",
+    "CUresult cuGraphAddEmptyNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, "
+    "size_t numDependencies)",
     sizes={"dependencies": "numDependencies"},
 )
 def cuGraphAddEmptyNode(
@@ -3594,8 +3590,8 @@ def cuGraphAddEmptyNode(
 
 
 @libcuda(
-    "CUresult cuGraphAddEventRecordNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode "
-    "*dependencies, size_t numDependencies, CUevent event)",
+    "CUresult cuGraphAddEventRecordNode(CUgraphNode *phGraphNode, CUgraph hGraph, "
+    "const CUgraphNode *dependencies, size_t numDependencies, CUevent event)",
     sizes={"dependencies": "numDependencies"},
 )
 def cuGraphAddEventRecordNode(
@@ -3624,8 +3620,8 @@ def cuGraphEventRecordNodeSetEvent(
 
 
 @libcuda(
-    "CUresult cuGraphAddEventWaitNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode "
-    "*dependencies, size_t numDependencies, CUevent event)",
+    "CUresult cuGraphAddEventWaitNode(CUgraphNode *phGraphNode, CUgraph hGraph, "
+    "const CUgraphNode *dependencies, size_t numDependencies, CUevent event)",
     sizes={"dependencies": "numDependencies"},
 )
 def cuGraphAddEventWaitNode(
@@ -3654,9 +3650,9 @@ def cuGraphEventWaitNodeSetEvent(
 
 
 @libcuda(
-    "CUresult cuGraphAddExternalSemaphoresSignalNode(CUgraphNode *phGraphNode, CUgraph hGraph, const "
-    "CUgraphNode *dependencies, size_t numDependencies, const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS "
-    "*nodeParams)",
+    "CUresult cuGraphAddExternalSemaphoresSignalNode(CUgraphNode *phGraphNode, CUgraph hGraph, "
+    "const CUgraphNode *dependencies, size_t numDependencies, "
+    "const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS *nodeParams)",
     sizes={"dependencies": "numDependencies"},
 )
 def cuGraphAddExternalSemaphoresSignalNode(
@@ -3683,8 +3679,8 @@ def cuGraphExternalSemaphoresSignalNodeGetParams(
 
 
 @libcuda(
-    "CUresult cuGraphExternalSemaphoresSignalNodeSetParams(CUgraphNode hNode, const "
-    "CUDA_EXT_SEM_SIGNAL_NODE_PARAMS *nodeParams)"
+    "CUresult cuGraphExternalSemaphoresSignalNodeSetParams(CUgraphNode hNode, "
+    "const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS *nodeParams)"
 )
 def cuGraphExternalSemaphoresSignalNodeSetParams(
     hNode: CUgraphNode | int | None, nodeParams: CUDA_EXT_SEM_SIGNAL_NODE_PARAMS | None
@@ -3695,9 +3691,9 @@ def cuGraphExternalSemaphoresSignalNodeSetParams(
 
 
 @libcuda(
-    "CUresult cuGraphAddExternalSemaphoresWaitNode(CUgraphNode *phGraphNode, CUgraph hGraph, const "
-    "CUgraphNode *dependencies, size_t numDependencies, const CUDA_EXT_SEM_WAIT_NODE_PARAMS "
-    "*nodeParams)",
+    "CUresult cuGraphAddExternalSemaphoresWaitNode(CUgraphNode *phGraphNode, CUgraph hGraph, "
+    "const CUgraphNode *dependencies, size_t numDependencies, "
+    "const CUDA_EXT_SEM_WAIT_NODE_PARAMS *nodeParams)",
     sizes={"dependencies": "numDependencies"},
 )
 def cuGraphAddExternalSemaphoresWaitNode(
@@ -3724,8 +3720,8 @@ def cuGraphExternalSemaphoresWaitNodeGetParams(
 
 
 @libcuda(
-    "CUresult cuGraphExternalSemaphoresWaitNodeSetParams(CUgraphNode hNode, const "
-    "CUDA_EXT_SEM_WAIT_NODE_PARAMS *nodeParams)"
+    "CUresult cuGraphExternalSemaphoresWaitNodeSetParams(CUgraphNode hNode, "
+    "const CUDA_EXT_SEM_WAIT_NODE_PARAMS *nodeParams)"
 )
 def cuGraphExternalSemaphoresWaitNodeSetParams(
     hNode: CUgraphNode | int | None, nodeParams: CUDA_EXT_SEM_WAIT_NODE_PARAMS | None
@@ -3736,8 +3732,9 @@ def cuGraphExternalSemaphoresWaitNodeSetParams(
 
 
 @libcuda(
-    "CUresult cuGraphAddBatchMemOpNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode "
-    "*dependencies, size_t numDependencies, const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams)",
+    "CUresult cuGraphAddBatchMemOpNode(CUgraphNode *phGraphNode, CUgraph hGraph, "
+    "const CUgraphNode *dependencies, size_t numDependencies, "
+    "const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams)",
     sizes={"dependencies": "numDependencies"},
 )
 def cuGraphAddBatchMemOpNode(
@@ -3752,8 +3749,8 @@ def cuGraphAddBatchMemOpNode(
 
 
 @libcuda(
-    "CUresult cuGraphBatchMemOpNodeGetParams(CUgraphNode hNode, CUDA_BATCH_MEM_OP_NODE_PARAMS "
-    "*nodeParams_out)"
+    "CUresult cuGraphBatchMemOpNodeGetParams(CUgraphNode hNode, "
+    "CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams_out)"
 )
 def cuGraphBatchMemOpNodeGetParams(
     hNode: CUgraphNode | int | None,
@@ -3764,8 +3761,8 @@ def cuGraphBatchMemOpNodeGetParams(
 
 
 @libcuda(
-    "CUresult cuGraphBatchMemOpNodeSetParams(CUgraphNode hNode, const CUDA_BATCH_MEM_OP_NODE_PARAMS "
-    "*nodeParams)"
+    "CUresult cuGraphBatchMemOpNodeSetParams(CUgraphNode hNode, "
+    "const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams)"
 )
 def cuGraphBatchMemOpNodeSetParams(
     hNode: CUgraphNode | int | None, nodeParams: CUDA_BATCH_MEM_OP_NODE_PARAMS | None
@@ -3776,8 +3773,8 @@ def cuGraphBatchMemOpNodeSetParams(
 
 
 @libcuda(
-    "CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const "
-    "CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams)"
+    "CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, "
+    "const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams)"
 )
 def cuGraphExecBatchMemOpNodeSetParams(
     hGraphExec: CUgraphExec | int | None,
@@ -3790,8 +3787,8 @@ def cuGraphExecBatchMemOpNodeSetParams(
 
 
 @libcuda(
-    "CUresult cuGraphAddMemAllocNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode "
-    "*dependencies, size_t numDependencies, CUDA_MEM_ALLOC_NODE_PARAMS *nodeParams)",
+    "CUresult cuGraphAddMemAllocNode(CUgraphNode *phGraphNode, CUgraph hGraph, "
+    "const CUgraphNode *dependencies, size_t numDependencies, CUDA_MEM_ALLOC_NODE_PARAMS *nodeParams)",
     sizes={"dependencies": "numDependencies"},
 )
 def cuGraphAddMemAllocNode(
@@ -3813,8 +3810,8 @@ def cuGraphMemAllocNodeGetParams(
 
 
 @libcuda(
-    "CUresult cuGraphAddMemFreeNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode "
-    "*dependencies, size_t numDependencies, CUdeviceptr dptr)",
+    "CUresult cuGraphAddMemFreeNode(CUgraphNode *phGraphNode, CUgraph hGraph, "
+    "const CUgraphNode *dependencies, size_t numDependencies, CUdeviceptr dptr)",
     sizes={"dependencies": "numDependencies"},
 )
 def cuGraphAddMemFreeNode(
@@ -3940,8 +3937,8 @@ def _cuGraphGetEdges_12(
 
 
 @libcuda(
-    "CUresult cuGraphGetEdges_v2(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData "
-    "*edgeData, size_t *numEdges)",
+    "CUresult cuGraphGetEdges_v2(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to, "
+    "CUgraphEdgeData *edgeData, size_t *numEdges)",
     sizes={"from": "numEdges", "to": "numEdges", "edgeData": "numEdges"},
     since="12.3",
 )
@@ -3957,8 +3954,8 @@ cuGraphGetEdges = padded(cuGraphGetEdges_v2, _cuGraphGetEdges_12, "CUgraphEdgeDa
 
 
 @libcuda(
-    "CUresult cuGraphNodeGetDependencies(CUgraphNode hNode, CUgraphNode *dependencies, size_t "
-    "*numDependencies)",
+    "CUresult cuGraphNodeGetDependencies(CUgraphNode hNode, CUgraphNode *dependencies, "
+    "size_t *numDependencies)",
     sizes={"dependencies": "numDependencies"},
 )
 def _cuGraphNodeGetDependencies_12(
@@ -4028,8 +4025,8 @@ def _cuGraphAddDependencies_12(
 
 
 @libcuda(
-    "CUresult cuGraphAddDependencies_v2(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode "
-    "*to, const CUgraphEdgeData *edgeData, size_t numDependencies)",
+    "CUresult cuGraphAddDependencies_v2(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to, "
+    "const CUgraphEdgeData *edgeData, size_t numDependencies)",
     sizes={"from": "numDependencies", "to": "numDependencies", "edgeData": "numDependencies"},
     since="12.3",
 )
@@ -4049,8 +4046,8 @@ cuGraphAddDependencies = either(cuGraphAddDependencies_v2, _cuGraphAddDependenci
 
 
 @libcuda(
-    "CUresult cuGraphRemoveDependencies(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode "
-    "*to, size_t numDependencies)",
+    "CUresult cuGraphRemoveDependencies(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to, "
+    "size_t numDependencies)",
     sizes={"from": "numDependencies", "to": "numDependencies"},
 )
 def _cuGraphRemoveDependencies_12(
@@ -4062,8 +4059,8 @@ def _cuGraphRemoveDependencies_12(
 
 
 @libcuda(
-    "CUresult cuGraphRemoveDependencies_v2(CUgraph hGraph, const CUgraphNode *from, const "
-    "CUgraphNode *to, const CUgraphEdgeData *edgeData, size_t numDependencies)",
+    "CUresult cuGraphRemoveDependencies_v2(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to, "
+    "const CUgraphEdgeData *edgeData, size_t numDependencies)",
     sizes={"from": "numDependencies", "to": "numDependencies", "edgeData": "numDependencies"},
     since="12.3",
 )
@@ -4100,8 +4097,8 @@ cuGraphInstantiateWithFlags = cuGraphInstantiate
 
 
 @libcuda(
-    "CUresult cuGraphInstantiate_v2(CUgraphExec *phGraphExec, CUgraph hGraph, CUgraphNode "
-    "*phErrorNode, char *logBuffer, size_t bufferSize)",
+    "CUresult cuGraphInstantiate_v2(CUgraphExec *phGraphExec, CUgraph hGraph, CUgraphNode *phErrorNode, "
+    "char *logBuffer, size_t bufferSize)",
     sizes={"logBuffer": "bufferSize"},
 )
 def cuGraphInstantiate_v2(
@@ -4130,8 +4127,8 @@ def cuGraphExecGetFlags(hGraphExec: CUgraphExec | int | None) -> tuple[CUresult,
 
 
 @libcuda(
-    "CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec hGraphExec, CUgraphNode hNode, const "
-    "CUDA_KERNEL_NODE_PARAMS *nodeParams)"
+    "CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec hGraphExec, CUgraphNode hNode, "
+    "const CUDA_KERNEL_NODE_PARAMS *nodeParams)"
 )
 def cuGraphExecKernelNodeSetParams(
     hGraphExec: CUgraphExec | int | None,
@@ -4147,8 +4144,8 @@ cuGraphExecKernelNodeSetParams_v2 = cuGraphExecKernelNodeSetParams
 
 
 @libcuda(
-    "CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const "
-    "CUDA_MEMCPY3D *copyParams, CUcontext ctx)"
+    "CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, "
+    "const CUDA_MEMCPY3D *copyParams, CUcontext ctx)"
 )
 def cuGraphExecMemcpyNodeSetParams(
     hGraphExec: CUgraphExec | int | None,
@@ -4162,8 +4159,8 @@ def cuGraphExecMemcpyNodeSetParams(
 
 
 @libcuda(
-    "CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const "
-    "CUDA_MEMSET_NODE_PARAMS *memsetParams, CUcontext ctx)"
+    "CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, "
+    "const CUDA_MEMSET_NODE_PARAMS *memsetParams, CUcontext ctx)"
 )
 def cuGraphExecMemsetNodeSetParams(
     hGraphExec: CUgraphExec | int | None,
@@ -4177,8 +4174,8 @@ def cuGraphExecMemsetNodeSetParams(
 
 
 @libcuda(
-    "CUresult cuGraphExecHostNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const "
-    "CUDA_HOST_NODE_PARAMS *nodeParams)"
+    "CUresult cuGraphExecHostNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, "
+    "const CUDA_HOST_NODE_PARAMS *nodeParams)"
 )
 def cuGraphExecHostNodeSetParams(
     hGraphExec: CUgraphExec | int | None,
@@ -4191,8 +4188,8 @@ def cuGraphExecHostNodeSetParams(
 
 
 @libcuda(
-    "CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, CUgraph "
-    "childGraph)"
+    "CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, "
+    "CUgraph childGraph)"
 )
 def cuGraphExecChildGraphNodeSetParams(
     hGraphExec: CUgraphExec | int | None, hNode: CUgraphNode | int | None, childGraph: CUgraph | int | None
@@ -4225,8 +4222,8 @@ def cuGraphExecEventWaitNodeSetEvent(
 
 
 @libcuda(
-    "CUresult cuGraphExecExternalSemaphoresSignalNodeSetParams(CUgraphExec hGraphExec, CUgraphNode "
-    "hNode, const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS *nodeParams)"
+    "CUresult cuGraphExecExternalSemaphoresSignalNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, "
+    "const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS *nodeParams)"
 )
 def cuGraphExecExternalSemaphoresSignalNodeSetParams(
     hGraphExec: CUgraphExec | int | None,
@@ -4239,8 +4236,8 @@ def cuGraphExecExternalSemaphoresSignalNodeSetParams(
 
 
 @libcuda(
-    "CUresult cuGraphExecExternalSemaphoresWaitNodeSetParams(CUgraphExec hGraphExec, CUgraphNode "
-    "hNode, const CUDA_EXT_SEM_WAIT_NODE_PARAMS *nodeParams)"
+    "CUresult cuGraphExecExternalSemaphoresWaitNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, "
+    "const CUDA_EXT_SEM_WAIT_NODE_PARAMS *nodeParams)"
 )
 def cuGraphExecExternalSemaphoresWaitNodeSetParams(
     hGraphExec: CUgraphExec | int | None,
@@ -4327,8 +4324,8 @@ def cuGraphKernelNodeGetAttribute(
 
 
 @libcuda(
-    "CUresult cuGraphKernelNodeSetAttribute(CUgraphNode hNode, CUkernelNodeAttrID attr, const "
-    "CUkernelNodeAttrValue *value)"
+    "CUresult cuGraphKernelNodeSetAttribute(CUgraphNode hNode, CUkernelNodeAttrID attr, "
+    "const CUkernelNodeAttrValue *value)"
 )
 def cuGraphKernelNodeSetAttribute(
     hNode: CUgraphNode | int | None, attr: CUkernelNodeAttrID | int, value: CUkernelNodeAttrValue | None
@@ -4346,8 +4343,8 @@ def cuGraphDebugDotPrint(hGraph: CUgraph | int | None, path: bytes | None, flags
 
 
 @libcuda(
-    "CUresult cuUserObjectCreate(CUuserObject *object_out, void *ptr, CUhostFn destroy, unsigned int "
-    "initialRefcount, unsigned int flags)"
+    "CUresult cuUserObjectCreate(CUuserObject *object_out, void *ptr, CUhostFn destroy, "
+    "unsigned int initialRefcount, unsigned int flags)"
 )
 def cuUserObjectCreate(
     ptr: void_p, destroy: Any, initialRefcount: int, flags: int
@@ -4391,8 +4388,8 @@ def cuGraphReleaseUserObject(
 
 
 @libcuda(
-    "CUresult cuGraphAddNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode "
-    "*dependencies, size_t numDependencies, CUgraphNodeParams *nodeParams)",
+    "CUresult cuGraphAddNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, "
+    "size_t numDependencies, CUgraphNodeParams *nodeParams)",
     sizes={"dependencies": "numDependencies"},
     since="12.2",
 )
@@ -4405,9 +4402,8 @@ def _cuGraphAddNode_12(
 
 
 @libcuda(
-    "CUresult cuGraphAddNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode "
-    "*dependencies, const CUgraphEdgeData *dependencyData, size_t numDependencies, CUgraphNodeParams "
-    "*nodeParams)",
+    "CUresult cuGraphAddNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, "
+    "const CUgraphEdgeData *dependencyData, size_t numDependencies, CUgraphNodeParams *nodeParams)",
     sizes={"dependencies": "numDependencies", "dependencyData": "numDependencies"},
     since="12.3",
 )
@@ -4428,9 +4424,8 @@ cuGraphAddNode = either(cuGraphAddNode_v2, _cuGraphAddNode_12, "dependencyData")
 
 
 @libcuda(
-    "CUresult cuGraphAddNode_v3(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode "
-    "*dependencies, const CUgraphEdgeData *dependencyData, size_t numDependencies, CUgraphNodeParams "
-    "*nodeParams)",
+    "CUresult cuGraphAddNode_v3(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, "
+    "const CUgraphEdgeData *dependencyData, size_t numDependencies, CUgraphNodeParams *nodeParams)",
     sizes={"dependencies": "numDependencies", "dependencyData": "numDependencies"},
     since="13.4",
 )
@@ -4472,8 +4467,8 @@ def cuGraphNodeGetParams(hNode: CUgraphNode | int | None) -> tuple[CUresult, CUg
 
 
 @libcuda(
-    "CUresult cuGraphExecNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, CUgraphNodeParams "
-    "*nodeParams)",
+    "CUresult cuGraphExecNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, "
+    "CUgraphNodeParams *nodeParams)",
     since="12.2",
 )
 def cuGraphExecNodeSetParams(
@@ -4503,8 +4498,8 @@ def cuGraphConditionalHandleCreate(
 
 
 @libcuda(
-    "CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfunction func, int "
-    "blockSize, size_t dynamicSMemSize)"
+    "CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfunction func, int blockSize, "
+    "size_t dynamicSMemSize)"
 )
 def cuOccupancyMaxActiveBlocksPerMultiprocessor(
     func: CUfunction | int | None, blockSize: int, dynamicSMemSize: int
@@ -4540,9 +4535,9 @@ def cuOccupancyMaxPotentialBlockSize(
 
 
 @libcuda(
-    "CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blockSize, CUfunction "
-    "func, CUoccupancyB2DSize blockSizeToDynamicSMemSize, size_t dynamicSMemSize, int "
-    "blockSizeLimit, unsigned int flags)"
+    "CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blockSize, CUfunction func, "
+    "CUoccupancyB2DSize blockSizeToDynamicSMemSize, size_t dynamicSMemSize, int blockSizeLimit, "
+    "unsigned int flags)"
 )
 def cuOccupancyMaxPotentialBlockSizeWithFlags(
     func: CUfunction | int | None,
@@ -4557,8 +4552,8 @@ def cuOccupancyMaxPotentialBlockSizeWithFlags(
 
 
 @libcuda(
-    "CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, CUfunction func, int "
-    "numBlocks, int blockSize)"
+    "CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, CUfunction func, "
+    "int numBlocks, int blockSize)"
 )
 def cuOccupancyAvailableDynamicSMemPerBlock(
     func: CUfunction | int | None, numBlocks: int, blockSize: int
@@ -4569,8 +4564,8 @@ def cuOccupancyAvailableDynamicSMemPerBlock(
 
 
 @libcuda(
-    "CUresult cuOccupancyMaxPotentialClusterSize(int *clusterSize, CUfunction func, const "
-    "CUlaunchConfig *config)"
+    "CUresult cuOccupancyMaxPotentialClusterSize(int *clusterSize, CUfunction func, "
+    "const CUlaunchConfig *config)"
 )
 def cuOccupancyMaxPotentialClusterSize(
     func: CUfunction | int | None, config: CUlaunchConfig | None
@@ -4604,8 +4599,8 @@ def cuTexRefSetArray(
 
 
 @libcuda(
-    "CUresult cuTexRefSetMipmappedArray(CUtexref hTexRef, CUmipmappedArray hMipmappedArray, unsigned "
-    "int Flags)"
+    "CUresult cuTexRefSetMipmappedArray(CUtexref hTexRef, CUmipmappedArray hMipmappedArray, "
+    "unsigned int Flags)"
 )
 def cuTexRefSetMipmappedArray(
     hTexRef: CUtexref | int | None, hMipmappedArray: CUmipmappedArray | int | None, Flags: int
@@ -4630,8 +4625,8 @@ cuTexRefSetAddress_v2 = cuTexRefSetAddress
 
 
 @libcuda(
-    "CUresult cuTexRefSetAddress2D_v3(CUtexref hTexRef, const CUDA_ARRAY_DESCRIPTOR *desc, "
-    "CUdeviceptr dptr, size_t Pitch)"
+    "CUresult cuTexRefSetAddress2D_v3(CUtexref hTexRef, const CUDA_ARRAY_DESCRIPTOR *desc, CUdeviceptr dptr, "
+    "size_t Pitch)"
 )
 def cuTexRefSetAddress2D(
     hTexRef: CUtexref | int | None, desc: CUDA_ARRAY_DESCRIPTOR | None, dptr: CUdeviceptr | int, Pitch: int
@@ -4645,8 +4640,8 @@ cuTexRefSetAddress2D_v3 = cuTexRefSetAddress2D
 
 
 @libcuda(
-    "CUresult cuTexRefSetAddress2D_v2(CUtexref hTexRef, const CUDA_ARRAY_DESCRIPTOR *desc, "
-    "CUdeviceptr dptr, size_t Pitch)"
+    "CUresult cuTexRefSetAddress2D_v2(CUtexref hTexRef, const CUDA_ARRAY_DESCRIPTOR *desc, CUdeviceptr dptr, "
+    "size_t Pitch)"
 )
 def cuTexRefSetAddress2D_v2(
     hTexRef: CUtexref | int | None, desc: CUDA_ARRAY_DESCRIPTOR | None, dptr: CUdeviceptr | int, Pitch: int
@@ -4696,8 +4691,8 @@ def cuTexRefSetMipmapLevelBias(hTexRef: CUtexref | int | None, bias: float) -> t
 
 
 @libcuda(
-    "CUresult cuTexRefSetMipmapLevelClamp(CUtexref hTexRef, float minMipmapLevelClamp, float "
-    "maxMipmapLevelClamp)"
+    "CUresult cuTexRefSetMipmapLevelClamp(CUtexref hTexRef, float minMipmapLevelClamp, "
+    "float maxMipmapLevelClamp)"
 )
 def cuTexRefSetMipmapLevelClamp(
     hTexRef: CUtexref | int | None, minMipmapLevelClamp: float, maxMipmapLevelClamp: float
@@ -4845,8 +4840,8 @@ def cuSurfRefGetArray(hSurfRef: CUsurfref | int | None) -> tuple[CUresult, CUarr
 
 
 @libcuda(
-    "CUresult cuTexObjectCreate(CUtexObject *pTexObject, const CUDA_RESOURCE_DESC *pResDesc, const "
-    "CUDA_TEXTURE_DESC *pTexDesc, const CUDA_RESOURCE_VIEW_DESC *pResViewDesc)"
+    "CUresult cuTexObjectCreate(CUtexObject *pTexObject, const CUDA_RESOURCE_DESC *pResDesc, "
+    "const CUDA_TEXTURE_DESC *pTexDesc, const CUDA_RESOURCE_VIEW_DESC *pResViewDesc)"
 )
 def cuTexObjectCreate(
     pResDesc: CUDA_RESOURCE_DESC | None,
@@ -4911,10 +4906,10 @@ def cuSurfObjectGetResourceDesc(surfObject: CUsurfObject | int) -> tuple[CUresul
 
 @libcuda(
     "CUresult cuTensorMapEncodeTiled(CUtensorMap *tensorMap, CUtensorMapDataType tensorDataType, "
-    "cuuint32_t tensorRank, void *globalAddress, const cuuint64_t *globalDim, const cuuint64_t "
-    "*globalStrides, const cuuint32_t *boxDim, const cuuint32_t *elementStrides, "
-    "CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion "
-    "l2Promotion, CUtensorMapFloatOOBfill oobFill)",
+    "cuuint32_t tensorRank, void *globalAddress, const cuuint64_t *globalDim, "
+    "const cuuint64_t *globalStrides, const cuuint32_t *boxDim, const cuuint32_t *elementStrides, "
+    "CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion l2Promotion, "
+    "CUtensorMapFloatOOBfill oobFill)",
     sizes={
         "globalDim": "tensorRank",
         "globalStrides": "tensorRank - 1",
@@ -4943,11 +4938,11 @@ def cuTensorMapEncodeTiled(
 
 @libcuda(
     "CUresult cuTensorMapEncodeIm2col(CUtensorMap *tensorMap, CUtensorMapDataType tensorDataType, "
-    "cuuint32_t tensorRank, void *globalAddress, const cuuint64_t *globalDim, const cuuint64_t "
-    "*globalStrides, const int *pixelBoxLowerCorner, const int *pixelBoxUpperCorner, cuuint32_t "
-    "channelsPerPixel, cuuint32_t pixelsPerColumn, const cuuint32_t *elementStrides, "
-    "CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion "
-    "l2Promotion, CUtensorMapFloatOOBfill oobFill)",
+    "cuuint32_t tensorRank, void *globalAddress, const cuuint64_t *globalDim, "
+    "const cuuint64_t *globalStrides, const int *pixelBoxLowerCorner, const int *pixelBoxUpperCorner, "
+    "cuuint32_t channelsPerPixel, cuuint32_t pixelsPerColumn, const cuuint32_t *elementStrides, "
+    "CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion l2Promotion, "
+    "CUtensorMapFloatOOBfill oobFill)",
     sizes={
         "globalDim": "tensorRank",
         "globalStrides": "tensorRank - 1",
@@ -4978,9 +4973,9 @@ def cuTensorMapEncodeIm2col(
 
 
 @libcuda(
-    "CUresult cuTensorMapEncodeIm2colWide(CUtensorMap *tensorMap, CUtensorMapDataType "
-    "tensorDataType, cuuint32_t tensorRank, void *globalAddress, const cuuint64_t *globalDim, const "
-    "cuuint64_t *globalStrides, int pixelBoxLowerCornerWidth, int pixelBoxUpperCornerWidth, "
+    "CUresult cuTensorMapEncodeIm2colWide(CUtensorMap *tensorMap, CUtensorMapDataType tensorDataType, "
+    "cuuint32_t tensorRank, void *globalAddress, const cuuint64_t *globalDim, "
+    "const cuuint64_t *globalStrides, int pixelBoxLowerCornerWidth, int pixelBoxUpperCornerWidth, "
     "cuuint32_t channelsPerPixel, cuuint32_t pixelsPerColumn, const cuuint32_t *elementStrides, "
     "CUtensorMapInterleave interleave, CUtensorMapIm2ColWideMode mode, CUtensorMapSwizzle swizzle, "
     "CUtensorMapL2promotion l2Promotion, CUtensorMapFloatOOBfill oobFill)",
@@ -5017,8 +5012,8 @@ def cuTensorMapReplaceAddress(tensorMap: CUtensorMap | None, globalAddress: void
 
 
 @libcuda(
-    "CUresult cuTensorMapSetAllocationClass(CUtensorMap *tensorMap, CUtensorMapAllocClass "
-    "allocClass, CUtensorMapAllocClass *outAllocClass)",
+    "CUresult cuTensorMapSetAllocationClass(CUtensorMap *tensorMap, CUtensorMapAllocClass allocClass, "
+    "CUtensorMapAllocClass *outAllocClass)",
     since="13.5",
 )
 def cuTensorMapSetAllocationClass(
@@ -5064,8 +5059,8 @@ def cuDeviceGetP2PAttribute(
 
 
 @libcuda(
-    "CUresult cuDeviceGetP2PAtomicCapabilities(unsigned int *capabilities, const CUatomicOperation "
-    "*operations, unsigned int count, CUdevice srcDevice, CUdevice dstDevice)",
+    "CUresult cuDeviceGetP2PAtomicCapabilities(unsigned int *capabilities, "
+    "const CUatomicOperation *operations, unsigned int count, CUdevice srcDevice, CUdevice dstDevice)",
     sizes={"capabilities": "count", "operations": "count"},
     since="13.0",
 )
@@ -5411,8 +5406,8 @@ def cuGreenCtxGetDevResource(
 
 
 @libcuda(
-    "CUresult cuDevSmResourceSplitByCount(CUdevResource *result, unsigned int *nbGroups, const "
-    "CUdevResource *input, CUdevResource *remainder, unsigned int flags, unsigned int minCount)",
+    "CUresult cuDevSmResourceSplitByCount(CUdevResource *result, unsigned int *nbGroups, "
+    "const CUdevResource *input, CUdevResource *remainder, unsigned int flags, unsigned int minCount)",
     sizes={"result": "nbGroups"},
     since="12.4",
 )
@@ -5429,9 +5424,8 @@ cuDevSmResourceSplitByCount = renamed(_cuDevSmResourceSplitByCount, useFlags="fl
 
 
 @libcuda(
-    "CUresult cuDevSmResourceSplit(CUdevResource *result, unsigned int nbGroups, const CUdevResource "
-    "*input, CUdevResource *remainder, unsigned int flags, CU_DEV_SM_RESOURCE_GROUP_PARAMS "
-    "*groupParams)",
+    "CUresult cuDevSmResourceSplit(CUdevResource *result, unsigned int nbGroups, const CUdevResource *input, "
+    "CUdevResource *remainder, unsigned int flags, CU_DEV_SM_RESOURCE_GROUP_PARAMS *groupParams)",
     sizes={"result": "nbGroups", "groupParams": "nbGroups"},
     since="13.1",
 )
@@ -5617,8 +5611,8 @@ def cuCheckpointProcessUnlock(pid: int, args: CUcheckpointUnlockArgs | None) -> 
 
 
 @libcuda(
-    "CUresult cuGraphicsGLRegisterBuffer(CUgraphicsResource *pCudaResource, GLuint buffer, unsigned "
-    "int Flags)"
+    "CUresult cuGraphicsGLRegisterBuffer(CUgraphicsResource *pCudaResource, GLuint buffer, "
+    "unsigned int Flags)"
 )
 def cuGraphicsGLRegisterBuffer(buffer: GLuint | int, Flags: int) -> tuple[CUresult, CUgraphicsResource]:
     """Return a CUDA resource for the OpenGL buffer object `buffer`; `Flags` is 0 for read and write, or
@@ -5627,8 +5621,8 @@ def cuGraphicsGLRegisterBuffer(buffer: GLuint | int, Flags: int) -> tuple[CUresu
 
 
 @libcuda(
-    "CUresult cuGraphicsGLRegisterImage(CUgraphicsResource *pCudaResource, GLuint image, GLenum "
-    "target, unsigned int Flags)"
+    "CUresult cuGraphicsGLRegisterImage(CUgraphicsResource *pCudaResource, GLuint image, GLenum target, "
+    "unsigned int Flags)"
 )
 def cuGraphicsGLRegisterImage(
     image: GLuint | int, target: GLenum | int, Flags: int
@@ -5639,8 +5633,8 @@ def cuGraphicsGLRegisterImage(
 
 
 @libcuda(
-    "CUresult cuGLGetDevices_v2(unsigned int *pCudaDeviceCount, CUdevice *pCudaDevices, unsigned int "
-    "cudaDeviceCount, CUGLDeviceList deviceList)",
+    "CUresult cuGLGetDevices_v2(unsigned int *pCudaDeviceCount, CUdevice *pCudaDevices, "
+    "unsigned int cudaDeviceCount, CUGLDeviceList deviceList)",
     sizes={"pCudaDevices": "cudaDeviceCount"},
 )
 def cuGLGetDevices(
@@ -5691,8 +5685,8 @@ def cuEGLStreamConsumerDisconnect(conn: CUeglStreamConnection) -> tuple[CUresult
 
 
 @libcuda(
-    "CUresult cuEGLStreamConsumerAcquireFrame(CUeglStreamConnection *conn, CUgraphicsResource "
-    "*pCudaResource, CUstream *pStream, unsigned int timeout)",
+    "CUresult cuEGLStreamConsumerAcquireFrame(CUeglStreamConnection *conn, "
+    "CUgraphicsResource *pCudaResource, CUstream *pStream, unsigned int timeout)",
     in_place=("conn", "pCudaResource", "pStream"),
 )
 def cuEGLStreamConsumerAcquireFrame(
@@ -5704,8 +5698,8 @@ def cuEGLStreamConsumerAcquireFrame(
 
 
 @libcuda(
-    "CUresult cuEGLStreamConsumerReleaseFrame(CUeglStreamConnection *conn, CUgraphicsResource "
-    "pCudaResource, CUstream *pStream)",
+    "CUresult cuEGLStreamConsumerReleaseFrame(CUeglStreamConnection *conn, CUgraphicsResource pCudaResource, "
+    "CUstream *pStream)",
     in_place=("conn", "pStream"),
 )
 def cuEGLStreamConsumerReleaseFrame(
@@ -5717,8 +5711,8 @@ def cuEGLStreamConsumerReleaseFrame(
 
 
 @libcuda(
-    "CUresult cuEGLStreamProducerConnect(CUeglStreamConnection *conn, EGLStreamKHR stream, EGLint "
-    "width, EGLint height)"
+    "CUresult cuEGLStreamProducerConnect(CUeglStreamConnection *conn, EGLStreamKHR stream, EGLint width, "
+    "EGLint height)"
 )
 def cuEGLStreamProducerConnect(
     stream: EGLStreamKHR | int | None, width: EGLint | int, height: EGLint | int
@@ -5796,8 +5790,8 @@ def cuVDPAUGetDevice(
 
 
 @libcuda(
-    "CUresult cuVDPAUCtxCreate_v2(CUcontext *pCtx, unsigned int flags, CUdevice device, VdpDevice "
-    "vdpDevice, VdpGetProcAddress *vdpGetProcAddress)",
+    "CUresult cuVDPAUCtxCreate_v2(CUcontext *pCtx, unsigned int flags, CUdevice device, VdpDevice vdpDevice, "
+    "VdpGetProcAddress *vdpGetProcAddress)",
     in_place=("vdpGetProcAddress",),
 )
 def cuVDPAUCtxCreate(
@@ -5812,8 +5806,8 @@ cuVDPAUCtxCreate_v2 = cuVDPAUCtxCreate
 
 
 @libcuda(
-    "CUresult cuGraphicsVDPAURegisterVideoSurface(CUgraphicsResource *pCudaResource, VdpVideoSurface "
-    "vdpSurface, unsigned int flags)"
+    "CUresult cuGraphicsVDPAURegisterVideoSurface(CUgraphicsResource *pCudaResource, "
+    "VdpVideoSurface vdpSurface, unsigned int flags)"
 )
 def cuGraphicsVDPAURegisterVideoSurface(
     vdpSurface: VdpVideoSurface | int, flags: int

@@ -119,8 +119,8 @@ def ncclCommInitRank(nranks: int, commId: ncclUniqueId, rank: int) -> tuple[nccl
 
 
 @libnccl(
-    "ncclResult_t ncclCommInitRankConfig(ncclComm_t *comm, int nranks, ncclUniqueId commId, int "
-    "rank, ncclConfig_t *config)",
+    "ncclResult_t ncclCommInitRankConfig(ncclComm_t *comm, int nranks, ncclUniqueId commId, int rank, "
+    "ncclConfig_t *config)",
 )
 def ncclCommInitRankConfig(
     nranks: int, commId: ncclUniqueId, rank: int, config: ncclConfig_t | None
@@ -325,8 +325,8 @@ def ncclCommDeregister(comm: ncclComm_t | int | None, handle: void_p) -> tuple[n
 
 
 @libnccl(
-    "ncclResult_t ncclCommWindowRegister(ncclComm_t comm, void *buff, size_t size, ncclWindow_t "
-    "*win, int winFlags)",
+    "ncclResult_t ncclCommWindowRegister(ncclComm_t comm, void *buff, size_t size, ncclWindow_t *win, "
+    "int winFlags)",
     sizes={"buff": "size"},
     since="2.27.3",
 )
@@ -398,8 +398,8 @@ def ncclRedOpDestroy(op: ncclRedOp_t | int, comm: ncclComm_t | int | None) -> tu
 
 
 @libnccl(
-    "ncclResult_t ncclReduce(const void *sendbuff, void *recvbuff, size_t count, ncclDataType_t "
-    "datatype, ncclRedOp_t op, int root, ncclComm_t comm, cudaStream_t stream)",
+    "ncclResult_t ncclReduce(const void *sendbuff, void *recvbuff, size_t count, ncclDataType_t datatype, "
+    "ncclRedOp_t op, int root, ncclComm_t comm, cudaStream_t stream)",
 )
 def ncclReduce(
     sendbuff: void_p,
@@ -415,8 +415,8 @@ def ncclReduce(
 
 
 @libnccl(
-    "ncclResult_t ncclBcast(void *buff, size_t count, ncclDataType_t datatype, int root, ncclComm_t "
-    "comm, cudaStream_t stream)",
+    "ncclResult_t ncclBcast(void *buff, size_t count, ncclDataType_t datatype, int root, ncclComm_t comm, "
+    "cudaStream_t stream)",
 )
 def ncclBcast(
     buff: void_p,
@@ -430,8 +430,8 @@ def ncclBcast(
 
 
 @libnccl(
-    "ncclResult_t ncclBroadcast(const void *sendbuff, void *recvbuff, size_t count, ncclDataType_t "
-    "datatype, int root, ncclComm_t comm, cudaStream_t stream)",
+    "ncclResult_t ncclBroadcast(const void *sendbuff, void *recvbuff, size_t count, ncclDataType_t datatype, "
+    "int root, ncclComm_t comm, cudaStream_t stream)",
 )
 def ncclBroadcast(
     sendbuff: void_p,
@@ -446,8 +446,8 @@ def ncclBroadcast(
 
 
 @libnccl(
-    "ncclResult_t ncclAllReduce(const void *sendbuff, void *recvbuff, size_t count, ncclDataType_t "
-    "datatype, ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream)",
+    "ncclResult_t ncclAllReduce(const void *sendbuff, void *recvbuff, size_t count, ncclDataType_t datatype, "
+    "ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream)",
 )
 def ncclAllReduce(
     sendbuff: void_p,
@@ -493,8 +493,8 @@ def ncclAllGather(
 
 
 @libnccl(
-    "ncclResult_t ncclAlltoAll(const void *sendbuff, void *recvbuff, size_t count, ncclDataType_t "
-    "datatype, ncclComm_t comm, cudaStream_t stream)",
+    "ncclResult_t ncclAlltoAll(const void *sendbuff, void *recvbuff, size_t count, ncclDataType_t datatype, "
+    "ncclComm_t comm, cudaStream_t stream)",
     since="2.28.3",
 )
 def ncclAlltoAll(
@@ -511,8 +511,8 @@ def ncclAlltoAll(
 
 
 @libnccl(
-    "ncclResult_t ncclGather(const void *sendbuff, void *recvbuff, size_t count, ncclDataType_t "
-    "datatype, int root, ncclComm_t comm, cudaStream_t stream)",
+    "ncclResult_t ncclGather(const void *sendbuff, void *recvbuff, size_t count, ncclDataType_t datatype, "
+    "int root, ncclComm_t comm, cudaStream_t stream)",
     since="2.28.3",
 )
 def ncclGather(
@@ -528,8 +528,8 @@ def ncclGather(
 
 
 @libnccl(
-    "ncclResult_t ncclScatter(const void *sendbuff, void *recvbuff, size_t count, ncclDataType_t "
-    "datatype, int root, ncclComm_t comm, cudaStream_t stream)",
+    "ncclResult_t ncclScatter(const void *sendbuff, void *recvbuff, size_t count, ncclDataType_t datatype, "
+    "int root, ncclComm_t comm, cudaStream_t stream)",
     since="2.28.3",
 )
 def ncclScatter(
@@ -549,8 +549,8 @@ def ncclScatter(
 
 @libnccl(
     "ncclResult_t ncclAllReduceConfig(const void *sendbuff, void *recvbuff, size_t count, "
-    "ncclDataType_t datatype, ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream, const "
-    "ncclCollConfig_t *config)",
+    "ncclDataType_t datatype, ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream, "
+    "const ncclCollConfig_t *config)",
     since="2.31.2",
 )
 def ncclAllReduceConfig(
@@ -568,8 +568,8 @@ def ncclAllReduceConfig(
 
 @libnccl(
     "ncclResult_t ncclBroadcastConfig(const void *sendbuff, void *recvbuff, size_t count, "
-    "ncclDataType_t datatype, int root, ncclComm_t comm, cudaStream_t stream, const ncclCollConfig_t "
-    "*config)",
+    "ncclDataType_t datatype, int root, ncclComm_t comm, cudaStream_t stream, "
+    "const ncclCollConfig_t *config)",
     since="2.31.2",
 )
 def ncclBroadcastConfig(
@@ -587,8 +587,8 @@ def ncclBroadcastConfig(
 
 @libnccl(
     "ncclResult_t ncclReduceConfig(const void *sendbuff, void *recvbuff, size_t count, "
-    "ncclDataType_t datatype, ncclRedOp_t op, int root, ncclComm_t comm, cudaStream_t stream, const "
-    "ncclCollConfig_t *config)",
+    "ncclDataType_t datatype, ncclRedOp_t op, int root, ncclComm_t comm, cudaStream_t stream, "
+    "const ncclCollConfig_t *config)",
     since="2.31.2",
 )
 def ncclReduceConfig(
@@ -624,8 +624,8 @@ def ncclAllGatherConfig(
 
 @libnccl(
     "ncclResult_t ncclReduceScatterConfig(const void *sendbuff, void *recvbuff, size_t recvcount, "
-    "ncclDataType_t datatype, ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream, const "
-    "ncclCollConfig_t *config)",
+    "ncclDataType_t datatype, ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream, "
+    "const ncclCollConfig_t *config)",
     since="2.31.2",
 )
 def ncclReduceScatterConfig(
@@ -660,8 +660,8 @@ def ncclAlltoAllConfig(
 
 @libnccl(
     "ncclResult_t ncclGatherConfig(const void *sendbuff, void *recvbuff, size_t count, "
-    "ncclDataType_t datatype, int root, ncclComm_t comm, cudaStream_t stream, const ncclCollConfig_t "
-    "*config)",
+    "ncclDataType_t datatype, int root, ncclComm_t comm, cudaStream_t stream, "
+    "const ncclCollConfig_t *config)",
     since="2.31.2",
 )
 def ncclGatherConfig(
@@ -679,8 +679,8 @@ def ncclGatherConfig(
 
 @libnccl(
     "ncclResult_t ncclScatterConfig(const void *sendbuff, void *recvbuff, size_t count, "
-    "ncclDataType_t datatype, int root, ncclComm_t comm, cudaStream_t stream, const ncclCollConfig_t "
-    "*config)",
+    "ncclDataType_t datatype, int root, ncclComm_t comm, cudaStream_t stream, "
+    "const ncclCollConfig_t *config)",
     since="2.31.2",
 )
 def ncclScatterConfig(
@@ -715,8 +715,8 @@ def ncclSend(
 
 
 @libnccl(
-    "ncclResult_t ncclRecv(void *recvbuff, size_t count, ncclDataType_t datatype, int peer, "
-    "ncclComm_t comm, cudaStream_t stream)",
+    "ncclResult_t ncclRecv(void *recvbuff, size_t count, ncclDataType_t datatype, int peer, ncclComm_t comm, "
+    "cudaStream_t stream)",
 )
 def ncclRecv(
     recvbuff: void_p,
@@ -730,9 +730,9 @@ def ncclRecv(
 
 
 @libnccl(
-    "ncclResult_t ncclPutSignal(const void *localbuff, size_t count, ncclDataType_t datatype, int "
-    "peer, ncclWindow_t peerWin, size_t peerWinOffset, int sigIdx, int ctx, unsigned int flags, "
-    "ncclComm_t comm, cudaStream_t stream)",
+    "ncclResult_t ncclPutSignal(const void *localbuff, size_t count, ncclDataType_t datatype, int peer, "
+    "ncclWindow_t peerWin, size_t peerWinOffset, int sigIdx, int ctx, unsigned int flags, ncclComm_t comm, "
+    "cudaStream_t stream)",
     since="2.29.2",
 )
 def ncclPutSignal(

@@ -56,8 +56,8 @@ def nvFatbinGetErrorString(result: nvFatbinResult | int) -> tuple[nvFatbinResult
 
 
 @libnvfatbin(
-    "nvFatbinResult nvFatbinCreate(nvFatbinHandle *handle_indirect, const char **options, size_t "
-    "optionsCount)",
+    "nvFatbinResult nvFatbinCreate(nvFatbinHandle *handle_indirect, const char **options, "
+    "size_t optionsCount)",
     sizes={"options": "optionsCount"},
 )
 def nvFatbinCreate(
@@ -119,8 +119,8 @@ def nvFatbinAddLTOIR(
 
 
 @libnvfatbin(
-    "nvFatbinResult nvFatbinAddIndex(nvFatbinHandle handle, const void *code, size_t size, const "
-    "char *identifier)",
+    "nvFatbinResult nvFatbinAddIndex(nvFatbinHandle handle, const void *code, size_t size, "
+    "const char *identifier)",
     sizes={"code": "size"},
     since="12.8",
 )
@@ -140,8 +140,8 @@ def nvFatbinAddReloc(handle: nvFatbinHandle | int | None, code: void_p, size: in
 
 
 @libnvfatbin(
-    "nvFatbinResult nvFatbinAddTileIR(nvFatbinHandle handle, const void *code, size_t size, const "
-    "char *identifier, const char *optionsCmdLine)",
+    "nvFatbinResult nvFatbinAddTileIR(nvFatbinHandle handle, const void *code, size_t size, "
+    "const char *identifier, const char *optionsCmdLine)",
     sizes={"code": "size"},
     since="13.1",
 )

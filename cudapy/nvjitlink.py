@@ -57,8 +57,8 @@ else:
 
 
 @libnvjitlink(
-    "nvJitLinkResult nvJitLinkCreate(nvJitLinkHandle *handle, uint32_t numOptions, const "
-    "char *const *options)",
+    "nvJitLinkResult nvJitLinkCreate(nvJitLinkHandle *handle, uint32_t numOptions, "
+    "const char *const *options)",
     sizes={"options": "numOptions"},
     before="__nvJitLinkCreate_12_0",
 )
@@ -81,8 +81,8 @@ def nvJitLinkDestroy(handle: nvJitLinkHandle) -> tuple[nvJitLinkResult]:
 
 
 @libnvjitlink(
-    "nvJitLinkResult nvJitLinkAddData(nvJitLinkHandle handle, nvJitLinkInputType inputType, const void "
-    "*data, size_t size, const char *name)",
+    "nvJitLinkResult nvJitLinkAddData(nvJitLinkHandle handle, nvJitLinkInputType inputType, "
+    "const void *data, size_t size, const char *name)",
     sizes={"data": "size"},
     before="__nvJitLinkAddData_12_0",
 )
@@ -97,8 +97,8 @@ def nvJitLinkAddData(
 
 
 @libnvjitlink(
-    "nvJitLinkResult nvJitLinkAddFile(nvJitLinkHandle handle, nvJitLinkInputType inputType, const "
-    "char *fileName)",
+    "nvJitLinkResult nvJitLinkAddFile(nvJitLinkHandle handle, nvJitLinkInputType inputType, "
+    "const char *fileName)",
     before="__nvJitLinkAddFile_12_0",
 )
 def nvJitLinkAddFile(

@@ -159,8 +159,8 @@ def nvmlSystemGetHicVersion(hwbcCount: int | None = None) -> tuple[nvmlReturn_t,
 
 
 @libnvml(
-    "nvmlReturn_t nvmlSystemGetTopologyGpuSet(unsigned int cpuNumber, unsigned int *count, nvmlDevice_t "
-    "*deviceArray)",
+    "nvmlReturn_t nvmlSystemGetTopologyGpuSet(unsigned int cpuNumber, unsigned int *count, "
+    "nvmlDevice_t *deviceArray)",
     sizes={"deviceArray": "count"},
 )
 def nvmlSystemGetTopologyGpuSet(
@@ -381,8 +381,8 @@ def nvmlDeviceGetBoardPartNumber(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetInforomVersion(nvmlDevice_t device, nvmlInforomObject_t object, char "
-    "*version, unsigned int length)",
+    "nvmlReturn_t nvmlDeviceGetInforomVersion(nvmlDevice_t device, nvmlInforomObject_t object, "
+    "char *version, unsigned int length)",
     sizes={"version": "length"},
 )
 def nvmlDeviceGetInforomVersion(
@@ -554,8 +554,8 @@ def nvmlDeviceGetDefaultApplicationsClock(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetClock(nvmlDevice_t device, nvmlClockType_t clockType, nvmlClockId_t "
-    "clockId, unsigned int *clockMHz)"
+    "nvmlReturn_t nvmlDeviceGetClock(nvmlDevice_t device, nvmlClockType_t clockType, nvmlClockId_t clockId, "
+    "unsigned int *clockMHz)"
 )
 def nvmlDeviceGetClock(
     device: nvmlDevice_t | int | None, clockType: nvmlClockType_t | int, clockId: nvmlClockId_t | int
@@ -574,8 +574,8 @@ def nvmlDeviceGetMaxCustomerBoostClock(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetSupportedMemoryClocks(nvmlDevice_t device, unsigned int *count, unsigned "
-    "int *clocksMHz)",
+    "nvmlReturn_t nvmlDeviceGetSupportedMemoryClocks(nvmlDevice_t device, unsigned int *count, "
+    "unsigned int *clocksMHz)",
     sizes={"clocksMHz": "count"},
 )
 def nvmlDeviceGetSupportedMemoryClocks(
@@ -596,8 +596,8 @@ def nvmlDeviceGetSupportedGraphicsClocks(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetAutoBoostedClocksEnabled(nvmlDevice_t device, nvmlEnableState_t "
-    "*isEnabled, nvmlEnableState_t *defaultIsEnabled)"
+    "nvmlReturn_t nvmlDeviceGetAutoBoostedClocksEnabled(nvmlDevice_t device, nvmlEnableState_t *isEnabled, "
+    "nvmlEnableState_t *defaultIsEnabled)"
 )
 def nvmlDeviceGetAutoBoostedClocksEnabled(
     device: nvmlDevice_t | int | None,
@@ -626,16 +626,16 @@ def nvmlDeviceGetFanSpeedRPM(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetTargetFanSpeed(nvmlDevice_t device, unsigned int fan, unsigned int "
-    "*targetSpeed)"
+    "nvmlReturn_t nvmlDeviceGetTargetFanSpeed(nvmlDevice_t device, unsigned int fan, "
+    "unsigned int *targetSpeed)"
 )
 def nvmlDeviceGetTargetFanSpeed(device: nvmlDevice_t | int | None, fan: int) -> tuple[nvmlReturn_t, int]:
     """Return the speed that `fan` is driven to, in percent of the highest."""
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetMinMaxFanSpeed(nvmlDevice_t device, unsigned int *minSpeed, unsigned int "
-    "*maxSpeed)"
+    "nvmlReturn_t nvmlDeviceGetMinMaxFanSpeed(nvmlDevice_t device, unsigned int *minSpeed, "
+    "unsigned int *maxSpeed)"
 )
 def nvmlDeviceGetMinMaxFanSpeed(device: nvmlDevice_t | int | None) -> tuple[nvmlReturn_t, int, int]:
     """Return the lowest and the highest speed that a fan may be set to, in percent."""
@@ -687,8 +687,8 @@ def nvmlDeviceGetTemperatureV(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetTemperatureThreshold(nvmlDevice_t device, nvmlTemperatureThresholds_t "
-    "thresholdType, unsigned int *temp)"
+    "nvmlReturn_t nvmlDeviceGetTemperatureThreshold(nvmlDevice_t device, "
+    "nvmlTemperatureThresholds_t thresholdType, unsigned int *temp)"
 )
 def nvmlDeviceGetTemperatureThreshold(
     device: nvmlDevice_t | int | None, thresholdType: nvmlTemperatureThresholds_t | int
@@ -697,8 +697,8 @@ def nvmlDeviceGetTemperatureThreshold(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetMarginTemperature(nvmlDevice_t device, nvmlMarginTemperature_t "
-    "*marginTempInfo)",
+    "nvmlReturn_t nvmlDeviceGetMarginTemperature(nvmlDevice_t device, "
+    "nvmlMarginTemperature_t *marginTempInfo)",
     since="12.8",
 )
 def nvmlDeviceGetMarginTemperature(
@@ -723,8 +723,8 @@ def nvmlDeviceGetPerformanceState(device: nvmlDevice_t | int | None) -> tuple[nv
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetCurrentClocksEventReasons(nvmlDevice_t device, unsigned long long "
-    "*clocksEventReasons)",
+    "nvmlReturn_t nvmlDeviceGetCurrentClocksEventReasons(nvmlDevice_t device, "
+    "unsigned long long *clocksEventReasons)",
     since="12.2",
 )
 def nvmlDeviceGetCurrentClocksEventReasons(device: nvmlDevice_t | int | None) -> tuple[nvmlReturn_t, int]:
@@ -732,16 +732,16 @@ def nvmlDeviceGetCurrentClocksEventReasons(device: nvmlDevice_t | int | None) ->
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetCurrentClocksThrottleReasons(nvmlDevice_t device, unsigned long long "
-    "*clocksThrottleReasons)"
+    "nvmlReturn_t nvmlDeviceGetCurrentClocksThrottleReasons(nvmlDevice_t device, "
+    "unsigned long long *clocksThrottleReasons)"
 )
 def nvmlDeviceGetCurrentClocksThrottleReasons(device: nvmlDevice_t | int | None) -> tuple[nvmlReturn_t, int]:
     """Return why the clocks are what they are; deprecated for nvmlDeviceGetCurrentClocksEventReasons."""
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetSupportedClocksEventReasons(nvmlDevice_t device, unsigned long long "
-    "*supportedClocksEventReasons)",
+    "nvmlReturn_t nvmlDeviceGetSupportedClocksEventReasons(nvmlDevice_t device, "
+    "unsigned long long *supportedClocksEventReasons)",
     since="12.2",
 )
 def nvmlDeviceGetSupportedClocksEventReasons(device: nvmlDevice_t | int | None) -> tuple[nvmlReturn_t, int]:
@@ -749,8 +749,8 @@ def nvmlDeviceGetSupportedClocksEventReasons(device: nvmlDevice_t | int | None) 
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetSupportedClocksThrottleReasons(nvmlDevice_t device, unsigned long long "
-    "*supportedClocksThrottleReasons)"
+    "nvmlReturn_t nvmlDeviceGetSupportedClocksThrottleReasons(nvmlDevice_t device, "
+    "unsigned long long *supportedClocksThrottleReasons)"
 )
 def nvmlDeviceGetSupportedClocksThrottleReasons(
     device: nvmlDevice_t | int | None,
@@ -764,8 +764,8 @@ def nvmlDeviceGetPowerState(device: nvmlDevice_t | int | None) -> tuple[nvmlRetu
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetDynamicPstatesInfo(nvmlDevice_t device, nvmlGpuDynamicPstatesInfo_t "
-    "*pDynamicPstatesInfo)"
+    "nvmlReturn_t nvmlDeviceGetDynamicPstatesInfo(nvmlDevice_t device, "
+    "nvmlGpuDynamicPstatesInfo_t *pDynamicPstatesInfo)"
 )
 def nvmlDeviceGetDynamicPstatesInfo(
     device: nvmlDevice_t | int | None,
@@ -842,8 +842,8 @@ def nvmlDeviceGetPerformanceModes(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetCurrentClockFreqs(nvmlDevice_t device, nvmlDeviceCurrentClockFreqs_t "
-    "*currentClockFreqs)",
+    "nvmlReturn_t nvmlDeviceGetCurrentClockFreqs(nvmlDevice_t device, "
+    "nvmlDeviceCurrentClockFreqs_t *currentClockFreqs)",
     since="12.8",
 )
 def nvmlDeviceGetCurrentClockFreqs(
@@ -865,8 +865,8 @@ def nvmlDeviceGetPowerManagementLimit(device: nvmlDevice_t | int | None) -> tupl
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetPowerManagementLimitConstraints(nvmlDevice_t device, unsigned int "
-    "*minLimit, unsigned int *maxLimit)"
+    "nvmlReturn_t nvmlDeviceGetPowerManagementLimitConstraints(nvmlDevice_t device, unsigned int *minLimit, "
+    "unsigned int *maxLimit)"
 )
 def nvmlDeviceGetPowerManagementLimitConstraints(
     device: nvmlDevice_t | int | None,
@@ -887,8 +887,8 @@ def nvmlDeviceGetPowerUsage(device: nvmlDevice_t | int | None) -> tuple[nvmlRetu
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetPowerMizerMode_v1(nvmlDevice_t device, nvmlDevicePowerMizerModes_v1_t "
-    "*powerMizerMode)",
+    "nvmlReturn_t nvmlDeviceGetPowerMizerMode_v1(nvmlDevice_t device, "
+    "nvmlDevicePowerMizerModes_v1_t *powerMizerMode)",
     since="13.0",
 )
 def nvmlDeviceGetPowerMizerMode_v1(
@@ -898,8 +898,8 @@ def nvmlDeviceGetPowerMizerMode_v1(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceSetPowerMizerMode_v1(nvmlDevice_t device, nvmlDevicePowerMizerModes_v1_t "
-    "*powerMizerMode)",
+    "nvmlReturn_t nvmlDeviceSetPowerMizerMode_v1(nvmlDevice_t device, "
+    "nvmlDevicePowerMizerModes_v1_t *powerMizerMode)",
     since="13.0",
 )
 def nvmlDeviceSetPowerMizerMode_v1(
@@ -929,8 +929,8 @@ def nvmlDeviceSetAdaptiveTgpMode_v1(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetAdaptiveTgpModeInfo_v1(nvmlDevice_t device, nvmlAdaptiveTgpModeInfo_v1_t "
-    "*info)",
+    "nvmlReturn_t nvmlDeviceGetAdaptiveTgpModeInfo_v1(nvmlDevice_t device, "
+    "nvmlAdaptiveTgpModeInfo_v1_t *info)",
     since="13.4",
 )
 def nvmlDeviceGetAdaptiveTgpModeInfo_v1(
@@ -990,8 +990,8 @@ def nvmlDeviceGetCudaComputeCapability(device: nvmlDevice_t | int | None) -> tup
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetDramEncryptionMode(nvmlDevice_t device, nvmlDramEncryptionInfo_t "
-    "*current, nvmlDramEncryptionInfo_t *pending)",
+    "nvmlReturn_t nvmlDeviceGetDramEncryptionMode(nvmlDevice_t device, nvmlDramEncryptionInfo_t *current, "
+    "nvmlDramEncryptionInfo_t *pending)",
     since="12.8",
 )
 def nvmlDeviceGetDramEncryptionMode(
@@ -1001,8 +1001,8 @@ def nvmlDeviceGetDramEncryptionMode(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceSetDramEncryptionMode(nvmlDevice_t device, const nvmlDramEncryptionInfo_t "
-    "*dramEncryption)",
+    "nvmlReturn_t nvmlDeviceSetDramEncryptionMode(nvmlDevice_t device, "
+    "const nvmlDramEncryptionInfo_t *dramEncryption)",
     since="12.8",
 )
 def nvmlDeviceSetDramEncryptionMode(
@@ -1099,8 +1099,8 @@ def nvmlDeviceGetEncoderCapacity(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetEncoderStats(nvmlDevice_t device, unsigned int *sessionCount, unsigned "
-    "int *averageFps, unsigned int *averageLatency)"
+    "nvmlReturn_t nvmlDeviceGetEncoderStats(nvmlDevice_t device, unsigned int *sessionCount, "
+    "unsigned int *averageFps, unsigned int *averageLatency)"
 )
 def nvmlDeviceGetEncoderStats(device: nvmlDevice_t | int | None) -> tuple[nvmlReturn_t, int, int, int]:
     """Return the number of encoder sessions, their average frames a second and latency in microseconds."""
@@ -1126,8 +1126,8 @@ def nvmlDeviceGetDecoderUtilization(device: nvmlDevice_t | int | None) -> tuple[
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetJpgUtilization(nvmlDevice_t device, unsigned int *utilization, unsigned "
-    "int *samplingPeriodUs)",
+    "nvmlReturn_t nvmlDeviceGetJpgUtilization(nvmlDevice_t device, unsigned int *utilization, "
+    "unsigned int *samplingPeriodUs)",
     since="12.2",
 )
 def nvmlDeviceGetJpgUtilization(device: nvmlDevice_t | int | None) -> tuple[nvmlReturn_t, int, int]:
@@ -1135,8 +1135,8 @@ def nvmlDeviceGetJpgUtilization(device: nvmlDevice_t | int | None) -> tuple[nvml
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetOfaUtilization(nvmlDevice_t device, unsigned int *utilization, unsigned "
-    "int *samplingPeriodUs)",
+    "nvmlReturn_t nvmlDeviceGetOfaUtilization(nvmlDevice_t device, unsigned int *utilization, "
+    "unsigned int *samplingPeriodUs)",
     since="12.2",
 )
 def nvmlDeviceGetOfaUtilization(device: nvmlDevice_t | int | None) -> tuple[nvmlReturn_t, int, int]:
@@ -1185,8 +1185,8 @@ def nvmlDeviceGetVbiosVersion(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetBridgeChipInfo(nvmlDevice_t device, nvmlBridgeChipHierarchy_t "
-    "*bridgeHierarchy)"
+    "nvmlReturn_t nvmlDeviceGetBridgeChipInfo(nvmlDevice_t device, "
+    "nvmlBridgeChipHierarchy_t *bridgeHierarchy)"
 )
 def nvmlDeviceGetBridgeChipInfo(
     device: nvmlDevice_t | int | None,
@@ -1223,8 +1223,8 @@ nvmlDeviceGetGraphicsRunningProcesses_v3 = nvmlDeviceGetGraphicsRunningProcesses
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetMPSComputeRunningProcesses_v3(nvmlDevice_t device, unsigned int "
-    "*infoCount, nvmlProcessInfo_t *infos)",
+    "nvmlReturn_t nvmlDeviceGetMPSComputeRunningProcesses_v3(nvmlDevice_t device, unsigned int *infoCount, "
+    "nvmlProcessInfo_t *infos)",
     sizes={"infos": "infoCount"},
 )
 def nvmlDeviceGetMPSComputeRunningProcesses(
@@ -1264,9 +1264,9 @@ def nvmlDeviceGetAPIRestriction(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetSamples(nvmlDevice_t device, nvmlSamplingType_t type, unsigned long long "
-    "lastSeenTimeStamp, nvmlValueType_t *sampleValType, unsigned int *sampleCount, nvmlSample_t "
-    "*samples)",
+    "nvmlReturn_t nvmlDeviceGetSamples(nvmlDevice_t device, nvmlSamplingType_t type, "
+    "unsigned long long lastSeenTimeStamp, nvmlValueType_t *sampleValType, unsigned int *sampleCount, "
+    "nvmlSample_t *samples)",
     sizes={"samples": "sampleCount"},
 )
 def nvmlDeviceGetSamples(
@@ -1324,8 +1324,8 @@ def nvmlDeviceGetPcieSpeed(device: nvmlDevice_t | int | None) -> tuple[nvmlRetur
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetAdaptiveClockInfoStatus(nvmlDevice_t device, unsigned int "
-    "*adaptiveClockStatus)"
+    "nvmlReturn_t nvmlDeviceGetAdaptiveClockInfoStatus(nvmlDevice_t device, "
+    "unsigned int *adaptiveClockStatus)"
 )
 def nvmlDeviceGetAdaptiveClockInfoStatus(device: nvmlDevice_t | int | None) -> tuple[nvmlReturn_t, int]:
     """Return whether clocks adapt to the voltage."""
@@ -1375,8 +1375,8 @@ def nvmlSystemGetConfComputeState() -> tuple[nvmlReturn_t, nvmlConfComputeSystem
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetConfComputeMemSizeInfo(nvmlDevice_t device, nvmlConfComputeMemSizeInfo_t "
-    "*memInfo)",
+    "nvmlReturn_t nvmlDeviceGetConfComputeMemSizeInfo(nvmlDevice_t device, "
+    "nvmlConfComputeMemSizeInfo_t *memInfo)",
     since="12.2",
 )
 def nvmlDeviceGetConfComputeMemSizeInfo(
@@ -1423,9 +1423,8 @@ def nvmlDeviceGetConfComputeGpuAttestationReport(
 
 
 @libnvml(
-    "nvmlReturn_t "
-    "nvmlSystemGetConfComputeKeyRotationThresholdInfo(nvmlConfComputeGetKeyRotationThresholdInfo_t "
-    "*pKeyRotationThrInfo)",
+    "nvmlReturn_t nvmlSystemGetConfComputeKeyRotationThresholdInfo("
+    "nvmlConfComputeGetKeyRotationThresholdInfo_t *pKeyRotationThrInfo)",
     since="12.4",
 )
 def nvmlSystemGetConfComputeKeyRotationThresholdInfo() -> tuple[
@@ -1435,8 +1434,8 @@ def nvmlSystemGetConfComputeKeyRotationThresholdInfo() -> tuple[
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceSetConfComputeUnprotectedMemSize(nvmlDevice_t device, unsigned long long "
-    "sizeKiB)",
+    "nvmlReturn_t nvmlDeviceSetConfComputeUnprotectedMemSize(nvmlDevice_t device, "
+    "unsigned long long sizeKiB)",
     since="12.2",
 )
 def nvmlDeviceSetConfComputeUnprotectedMemSize(
@@ -1451,9 +1450,8 @@ def nvmlSystemSetConfComputeGpusReadyState(isAcceptingWork: int) -> tuple[nvmlRe
 
 
 @libnvml(
-    "nvmlReturn_t "
-    "nvmlSystemSetConfComputeKeyRotationThresholdInfo(nvmlConfComputeSetKeyRotationThresholdInfo_t "
-    "*pKeyRotationThrInfo)",
+    "nvmlReturn_t nvmlSystemSetConfComputeKeyRotationThresholdInfo("
+    "nvmlConfComputeSetKeyRotationThresholdInfo_t *pKeyRotationThrInfo)",
     since="12.4",
 )
 def nvmlSystemSetConfComputeKeyRotationThresholdInfo(
@@ -1487,8 +1485,8 @@ def nvmlDeviceGetGspFirmwareVersion(device: nvmlDevice_t | int | None) -> tuple[
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetGspFirmwareMode(nvmlDevice_t device, unsigned int *isEnabled, unsigned "
-    "int *defaultMode)"
+    "nvmlReturn_t nvmlDeviceGetGspFirmwareMode(nvmlDevice_t device, unsigned int *isEnabled, "
+    "unsigned int *defaultMode)"
 )
 def nvmlDeviceGetGspFirmwareMode(device: nvmlDevice_t | int | None) -> tuple[nvmlReturn_t, int, int]:
     """Return whether the firmware of the GPU's system processor is on, and whether it is by default."""
@@ -1546,8 +1544,8 @@ def nvmlDeviceGetRetiredPagesPendingStatus(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetRemappedRows(nvmlDevice_t device, unsigned int *corrRows, unsigned int "
-    "*uncRows, unsigned int *isPending, unsigned int *failureOccurred)"
+    "nvmlReturn_t nvmlDeviceGetRemappedRows(nvmlDevice_t device, unsigned int *corrRows, "
+    "unsigned int *uncRows, unsigned int *isPending, unsigned int *failureOccurred)"
 )
 def nvmlDeviceGetRemappedRows(device: nvmlDevice_t | int | None) -> tuple[nvmlReturn_t, int, int, int, int]:
     """Return the rows remapped for correctable and for other errors, whether more wait, and whether one
@@ -1578,8 +1576,9 @@ def nvmlDeviceGetClkMonStatus(device: nvmlDevice_t | int | None) -> tuple[nvmlRe
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetProcessUtilization(nvmlDevice_t device, nvmlProcessUtilizationSample_t "
-    "*utilization, unsigned int *processSamplesCount, unsigned long long lastSeenTimeStamp)",
+    "nvmlReturn_t nvmlDeviceGetProcessUtilization(nvmlDevice_t device, "
+    "nvmlProcessUtilizationSample_t *utilization, unsigned int *processSamplesCount, "
+    "unsigned long long lastSeenTimeStamp)",
     sizes={"utilization": "processSamplesCount"},
 )
 def nvmlDeviceGetProcessUtilization(
@@ -1633,8 +1632,8 @@ def nvmlDeviceGetHostname_v1(device: nvmlDevice_t | int | None) -> tuple[nvmlRet
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDevicePerfMetricsGetSamples_v1(nvmlDevice_t device, nvmlPerfMetricsSamples_v1_t "
-    "*samples)",
+    "nvmlReturn_t nvmlDevicePerfMetricsGetSamples_v1(nvmlDevice_t device, "
+    "nvmlPerfMetricsSamples_v1_t *samples)",
     since="13.4",
 )
 def nvmlDevicePerfMetricsGetSamples_v1(
@@ -1667,8 +1666,8 @@ def nvmlDeviceGetRemappedRows_v2(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetBankRemapperStatus_v1(nvmlDevice_t device, nvmlEccBankRemapperStatus_v1_t "
-    "*pBankRemapperStatus)",
+    "nvmlReturn_t nvmlDeviceGetBankRemapperStatus_v1(nvmlDevice_t device, "
+    "nvmlEccBankRemapperStatus_v1_t *pBankRemapperStatus)",
     since="13.4",
 )
 def nvmlDeviceGetBankRemapperStatus_v1(
@@ -1681,8 +1680,8 @@ def nvmlDeviceGetBankRemapperStatus_v1(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetMemoryAffinity(nvmlDevice_t device, unsigned int nodeSetSize, unsigned "
-    "long *nodeSet, nvmlAffinityScope_t scope)",
+    "nvmlReturn_t nvmlDeviceGetMemoryAffinity(nvmlDevice_t device, unsigned int nodeSetSize, "
+    "unsigned long *nodeSet, nvmlAffinityScope_t scope)",
     sizes={"nodeSet": "nodeSetSize"},
 )
 def nvmlDeviceGetMemoryAffinity(
@@ -1703,8 +1702,8 @@ def nvmlDeviceGetCpuAffinityWithinScope(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetCpuAffinity(nvmlDevice_t device, unsigned int cpuSetSize, unsigned long "
-    "*cpuSet)",
+    "nvmlReturn_t nvmlDeviceGetCpuAffinity(nvmlDevice_t device, unsigned int cpuSetSize, "
+    "unsigned long *cpuSet)",
     sizes={"cpuSet": "cpuSetSize"},
 )
 def nvmlDeviceGetCpuAffinity(
@@ -1852,8 +1851,8 @@ def nvmlDeviceClearEccErrorCounts(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceSetDriverModel(nvmlDevice_t device, nvmlDriverModel_t driverModel, unsigned "
-    "int flags)"
+    "nvmlReturn_t nvmlDeviceSetDriverModel(nvmlDevice_t device, nvmlDriverModel_t driverModel, "
+    "unsigned int flags)"
 )
 def nvmlDeviceSetDriverModel(
     device: nvmlDevice_t | int | None, driverModel: nvmlDriverModel_t | int, flags: int
@@ -1914,8 +1913,8 @@ def nvmlDeviceSetAutoBoostedClocksEnabled(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceSetDefaultAutoBoostedClocksEnabled(nvmlDevice_t device, nvmlEnableState_t "
-    "enabled, unsigned int flags)"
+    "nvmlReturn_t nvmlDeviceSetDefaultAutoBoostedClocksEnabled(nvmlDevice_t device, "
+    "nvmlEnableState_t enabled, unsigned int flags)"
 )
 def nvmlDeviceSetDefaultAutoBoostedClocksEnabled(
     device: nvmlDevice_t | int | None, enabled: nvmlEnableState_t | int, flags: int
@@ -1939,8 +1938,8 @@ def nvmlDeviceSetFanControlPolicy(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceSetTemperatureThreshold(nvmlDevice_t device, nvmlTemperatureThresholds_t "
-    "thresholdType, int *temp)"
+    "nvmlReturn_t nvmlDeviceSetTemperatureThreshold(nvmlDevice_t device, "
+    "nvmlTemperatureThresholds_t thresholdType, int *temp)"
 )
 def nvmlDeviceSetTemperatureThreshold(
     device: nvmlDevice_t | int | None, thresholdType: nvmlTemperatureThresholds_t | int, temp: int
@@ -2001,8 +2000,8 @@ def nvmlDeviceSetRusdSettings_v1(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetNvLinkState(nvmlDevice_t device, unsigned int link, nvmlEnableState_t "
-    "*isActive)"
+    "nvmlReturn_t nvmlDeviceGetNvLinkState(nvmlDevice_t device, unsigned int link, "
+    "nvmlEnableState_t *isActive)"
 )
 def nvmlDeviceGetNvLinkState(
     device: nvmlDevice_t | int | None, link: int
@@ -2056,8 +2055,8 @@ def nvmlDeviceResetNvLinkErrorCounters(device: nvmlDevice_t | int | None, link: 
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceSetNvLinkUtilizationControl(nvmlDevice_t device, unsigned int link, unsigned "
-    "int counter, nvmlNvLinkUtilizationControl_t *control, unsigned int reset)"
+    "nvmlReturn_t nvmlDeviceSetNvLinkUtilizationControl(nvmlDevice_t device, unsigned int link, "
+    "unsigned int counter, nvmlNvLinkUtilizationControl_t *control, unsigned int reset)"
 )
 def nvmlDeviceSetNvLinkUtilizationControl(
     device: nvmlDevice_t | int | None,
@@ -2070,8 +2069,8 @@ def nvmlDeviceSetNvLinkUtilizationControl(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetNvLinkUtilizationControl(nvmlDevice_t device, unsigned int link, unsigned "
-    "int counter, nvmlNvLinkUtilizationControl_t *control)"
+    "nvmlReturn_t nvmlDeviceGetNvLinkUtilizationControl(nvmlDevice_t device, unsigned int link, "
+    "unsigned int counter, nvmlNvLinkUtilizationControl_t *control)"
 )
 def nvmlDeviceGetNvLinkUtilizationControl(
     device: nvmlDevice_t | int | None, link: int, counter: int
@@ -2080,8 +2079,8 @@ def nvmlDeviceGetNvLinkUtilizationControl(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetNvLinkUtilizationCounter(nvmlDevice_t device, unsigned int link, unsigned "
-    "int counter, unsigned long long *rxcounter, unsigned long long *txcounter)"
+    "nvmlReturn_t nvmlDeviceGetNvLinkUtilizationCounter(nvmlDevice_t device, unsigned int link, "
+    "unsigned int counter, unsigned long long *rxcounter, unsigned long long *txcounter)"
 )
 def nvmlDeviceGetNvLinkUtilizationCounter(
     device: nvmlDevice_t | int | None, link: int, counter: int
@@ -2120,8 +2119,8 @@ def nvmlDeviceGetNvLinkRemoteDeviceType(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceSetNvLinkDeviceLowPowerThreshold(nvmlDevice_t device, nvmlNvLinkPowerThres_t "
-    "*info)"
+    "nvmlReturn_t nvmlDeviceSetNvLinkDeviceLowPowerThreshold(nvmlDevice_t device, "
+    "nvmlNvLinkPowerThres_t *info)"
 )
 def nvmlDeviceSetNvLinkDeviceLowPowerThreshold(
     device: nvmlDevice_t | int | None, info: nvmlNvLinkPowerThres_t | None
@@ -2140,8 +2139,8 @@ def nvmlSystemGetNvlinkBwMode() -> tuple[nvmlReturn_t, int]:
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetNvlinkSupportedBwModes(nvmlDevice_t device, nvmlNvlinkSupportedBwModes_t "
-    "*supportedBwMode)",
+    "nvmlReturn_t nvmlDeviceGetNvlinkSupportedBwModes(nvmlDevice_t device, "
+    "nvmlNvlinkSupportedBwModes_t *supportedBwMode)",
     since="12.8",
 )
 def nvmlDeviceGetNvlinkSupportedBwModes(
@@ -2171,8 +2170,8 @@ def nvmlDeviceSetNvlinkBwMode(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceSetNvlinkBwModeAsync_v1(nvmlDevice_t device, nvmlNvlinkSetBwModeAsync_v1_t "
-    "*setBwModeAsync)",
+    "nvmlReturn_t nvmlDeviceSetNvlinkBwModeAsync_v1(nvmlDevice_t device, "
+    "nvmlNvlinkSetBwModeAsync_v1_t *setBwModeAsync)",
     since="13.4",
 )
 def nvmlDeviceSetNvlinkBwModeAsync_v1(
@@ -2217,8 +2216,8 @@ def nvmlDeviceGetNvlinkRemapTableInfo_v1(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceSetNvlinkNvleReady_v1(nvmlDevice_t device, nvmlNvlinkSetNvleReady_v1_t "
-    "*setNvleReady)",
+    "nvmlReturn_t nvmlDeviceSetNvlinkNvleReady_v1(nvmlDevice_t device, "
+    "nvmlNvlinkSetNvleReady_v1_t *setNvleReady)",
     since="13.5",
 )
 def nvmlDeviceSetNvlinkNvleReady_v1(
@@ -2228,8 +2227,8 @@ def nvmlDeviceSetNvlinkNvleReady_v1(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceLockNvlinkRemapTable_v1(nvmlDevice_t device, nvmlNvlinkLockRemapTable_v1_t "
-    "*remapTableLockInfo)",
+    "nvmlReturn_t nvmlDeviceLockNvlinkRemapTable_v1(nvmlDevice_t device, "
+    "nvmlNvlinkLockRemapTable_v1_t *remapTableLockInfo)",
     since="13.5",
 )
 def nvmlDeviceLockNvlinkRemapTable_v1(
@@ -2296,8 +2295,8 @@ nvmlEventSetWait_v2 = nvmlEventSetWait
 
 
 @libnvml(
-    "nvmlReturn_t nvmlEventSetRegisterGpuOperationalEvents_v1(nvmlEventSet_t eventSet, const "
-    "nvmlGpuOperationalEventConfig_v1_t *config)",
+    "nvmlReturn_t nvmlEventSetRegisterGpuOperationalEvents_v1(nvmlEventSet_t eventSet, "
+    "const nvmlGpuOperationalEventConfig_v1_t *config)",
     since="13.4",
 )
 def nvmlEventSetRegisterGpuOperationalEvents_v1(
@@ -2314,8 +2313,8 @@ def nvmlEventSetWait_v3(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlEventSetGetContextCount_v1(nvmlEventSet_t set, nvmlEventSetGetContextCount_v1_t "
-    "*params)",
+    "nvmlReturn_t nvmlEventSetGetContextCount_v1(nvmlEventSet_t set, "
+    "nvmlEventSetGetContextCount_v1_t *params)",
     since="13.4",
 )
 def nvmlEventSetGetContextCount_v1(
@@ -2466,8 +2465,8 @@ def nvmlDeviceClearFieldValues(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetVirtualizationMode(nvmlDevice_t device, nvmlGpuVirtualizationMode_t "
-    "*pVirtualMode)"
+    "nvmlReturn_t nvmlDeviceGetVirtualizationMode(nvmlDevice_t device, "
+    "nvmlGpuVirtualizationMode_t *pVirtualMode)"
 )
 def nvmlDeviceGetVirtualizationMode(
     device: nvmlDevice_t | int | None,
@@ -2481,8 +2480,8 @@ def nvmlDeviceGetHostVgpuMode(device: nvmlDevice_t | int | None) -> tuple[nvmlRe
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceSetVirtualizationMode(nvmlDevice_t device, nvmlGpuVirtualizationMode_t "
-    "virtualMode)"
+    "nvmlReturn_t nvmlDeviceSetVirtualizationMode(nvmlDevice_t device, "
+    "nvmlGpuVirtualizationMode_t virtualMode)"
 )
 def nvmlDeviceSetVirtualizationMode(
     device: nvmlDevice_t | int | None, virtualMode: nvmlGpuVirtualizationMode_t | int
@@ -2491,8 +2490,8 @@ def nvmlDeviceSetVirtualizationMode(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetVgpuHeterogeneousMode(nvmlDevice_t device, nvmlVgpuHeterogeneousMode_t "
-    "*pHeterogeneousMode)",
+    "nvmlReturn_t nvmlDeviceGetVgpuHeterogeneousMode(nvmlDevice_t device, "
+    "nvmlVgpuHeterogeneousMode_t *pHeterogeneousMode)",
     since="12.4",
 )
 def nvmlDeviceGetVgpuHeterogeneousMode(
@@ -2502,8 +2501,8 @@ def nvmlDeviceGetVgpuHeterogeneousMode(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceSetVgpuHeterogeneousMode(nvmlDevice_t device, const "
-    "nvmlVgpuHeterogeneousMode_t *pHeterogeneousMode)",
+    "nvmlReturn_t nvmlDeviceSetVgpuHeterogeneousMode(nvmlDevice_t device, "
+    "const nvmlVgpuHeterogeneousMode_t *pHeterogeneousMode)",
     since="12.4",
 )
 def nvmlDeviceSetVgpuHeterogeneousMode(
@@ -2513,8 +2512,8 @@ def nvmlDeviceSetVgpuHeterogeneousMode(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlVgpuInstanceGetPlacementId(nvmlVgpuInstance_t vgpuInstance, nvmlVgpuPlacementId_t "
-    "*pPlacement)",
+    "nvmlReturn_t nvmlVgpuInstanceGetPlacementId(nvmlVgpuInstance_t vgpuInstance, "
+    "nvmlVgpuPlacementId_t *pPlacement)",
     since="12.4",
 )
 def nvmlVgpuInstanceGetPlacementId(
@@ -2524,8 +2523,8 @@ def nvmlVgpuInstanceGetPlacementId(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetVgpuTypeSupportedPlacements(nvmlDevice_t device, nvmlVgpuTypeId_t "
-    "vgpuTypeId, nvmlVgpuPlacementList_t *pPlacementList)",
+    "nvmlReturn_t nvmlDeviceGetVgpuTypeSupportedPlacements(nvmlDevice_t device, nvmlVgpuTypeId_t vgpuTypeId, "
+    "nvmlVgpuPlacementList_t *pPlacementList)",
     since="12.4",
 )
 def nvmlDeviceGetVgpuTypeSupportedPlacements(
@@ -2537,8 +2536,8 @@ def nvmlDeviceGetVgpuTypeSupportedPlacements(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetVgpuTypeCreatablePlacements(nvmlDevice_t device, nvmlVgpuTypeId_t "
-    "vgpuTypeId, nvmlVgpuPlacementList_t *pPlacementList)",
+    "nvmlReturn_t nvmlDeviceGetVgpuTypeCreatablePlacements(nvmlDevice_t device, nvmlVgpuTypeId_t vgpuTypeId, "
+    "nvmlVgpuPlacementList_t *pPlacementList)",
     since="12.4",
 )
 def nvmlDeviceGetVgpuTypeCreatablePlacements(
@@ -2558,8 +2557,8 @@ def nvmlVgpuTypeGetGspHeapSize(vgpuTypeId: nvmlVgpuTypeId_t | int) -> tuple[nvml
 
 
 @libnvml(
-    "nvmlReturn_t nvmlVgpuTypeGetFbReservation(nvmlVgpuTypeId_t vgpuTypeId, unsigned long long "
-    "*fbReservation)",
+    "nvmlReturn_t nvmlVgpuTypeGetFbReservation(nvmlVgpuTypeId_t vgpuTypeId, "
+    "unsigned long long *fbReservation)",
     since="12.4",
 )
 def nvmlVgpuTypeGetFbReservation(vgpuTypeId: nvmlVgpuTypeId_t | int) -> tuple[nvmlReturn_t, int]:
@@ -2578,8 +2577,8 @@ def nvmlVgpuInstanceGetRuntimeStateSize(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceSetVgpuCapabilities(nvmlDevice_t device, nvmlDeviceVgpuCapability_t "
-    "capability, nvmlEnableState_t state)",
+    "nvmlReturn_t nvmlDeviceSetVgpuCapabilities(nvmlDevice_t device, nvmlDeviceVgpuCapability_t capability, "
+    "nvmlEnableState_t state)",
     since="12.4",
 )
 def nvmlDeviceSetVgpuCapabilities(
@@ -2612,16 +2611,16 @@ nvmlDeviceGetGridLicensableFeatures_v4 = nvmlDeviceGetGridLicensableFeatures
 
 
 @libnvml(
-    "nvmlReturn_t nvmlGetVgpuDriverCapabilities(nvmlVgpuDriverCapability_t capability, unsigned int "
-    "*capResult)"
+    "nvmlReturn_t nvmlGetVgpuDriverCapabilities(nvmlVgpuDriverCapability_t capability, "
+    "unsigned int *capResult)"
 )
 def nvmlGetVgpuDriverCapabilities(capability: nvmlVgpuDriverCapability_t | int) -> tuple[nvmlReturn_t, int]:
     """Return whether the driver has a capability for vGPUs."""
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetVgpuCapabilities(nvmlDevice_t device, nvmlDeviceVgpuCapability_t "
-    "capability, unsigned int *capResult)"
+    "nvmlReturn_t nvmlDeviceGetVgpuCapabilities(nvmlDevice_t device, nvmlDeviceVgpuCapability_t capability, "
+    "unsigned int *capResult)"
 )
 def nvmlDeviceGetVgpuCapabilities(
     device: nvmlDevice_t | int | None, capability: nvmlDeviceVgpuCapability_t | int
@@ -2672,8 +2671,8 @@ def nvmlVgpuTypeGetName(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlVgpuTypeGetGpuInstanceProfileId(nvmlVgpuTypeId_t vgpuTypeId, unsigned int "
-    "*gpuInstanceProfileId)"
+    "nvmlReturn_t nvmlVgpuTypeGetGpuInstanceProfileId(nvmlVgpuTypeId_t vgpuTypeId, "
+    "unsigned int *gpuInstanceProfileId)"
 )
 def nvmlVgpuTypeGetGpuInstanceProfileId(vgpuTypeId: nvmlVgpuTypeId_t | int) -> tuple[nvmlReturn_t, int]:
     """Return the profile of the GPU instance that a type of vGPU needs."""
@@ -2728,8 +2727,8 @@ def nvmlVgpuTypeGetFrameRateLimit(vgpuTypeId: nvmlVgpuTypeId_t | int) -> tuple[n
 
 
 @libnvml(
-    "nvmlReturn_t nvmlVgpuTypeGetMaxInstances(nvmlDevice_t device, nvmlVgpuTypeId_t vgpuTypeId, unsigned "
-    "int *vgpuInstanceCount)"
+    "nvmlReturn_t nvmlVgpuTypeGetMaxInstances(nvmlDevice_t device, nvmlVgpuTypeId_t vgpuTypeId, "
+    "unsigned int *vgpuInstanceCount)"
 )
 def nvmlVgpuTypeGetMaxInstances(
     device: nvmlDevice_t | int | None, vgpuTypeId: nvmlVgpuTypeId_t | int
@@ -2738,8 +2737,8 @@ def nvmlVgpuTypeGetMaxInstances(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlVgpuTypeGetMaxInstancesPerVm(nvmlVgpuTypeId_t vgpuTypeId, unsigned int "
-    "*vgpuInstanceCountPerVm)"
+    "nvmlReturn_t nvmlVgpuTypeGetMaxInstancesPerVm(nvmlVgpuTypeId_t vgpuTypeId, "
+    "unsigned int *vgpuInstanceCountPerVm)"
 )
 def nvmlVgpuTypeGetMaxInstancesPerVm(vgpuTypeId: nvmlVgpuTypeId_t | int) -> tuple[nvmlReturn_t, int]:
     """Return how many vGPUs of a type a virtual machine can have."""
@@ -2767,8 +2766,8 @@ def nvmlDeviceGetActiveVgpus(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlVgpuInstanceGetVmID(nvmlVgpuInstance_t vgpuInstance, char *vmId, unsigned int "
-    "size, nvmlVgpuVmIdType_t *vmIdType)",
+    "nvmlReturn_t nvmlVgpuInstanceGetVmID(nvmlVgpuInstance_t vgpuInstance, char *vmId, unsigned int size, "
+    "nvmlVgpuVmIdType_t *vmIdType)",
     sizes={"vmId": "size"},
 )
 def nvmlVgpuInstanceGetVmID(
@@ -2820,8 +2819,8 @@ def nvmlVgpuInstanceGetType(vgpuInstance: nvmlVgpuInstance_t | int) -> tuple[nvm
 
 
 @libnvml(
-    "nvmlReturn_t nvmlVgpuInstanceGetFrameRateLimit(nvmlVgpuInstance_t vgpuInstance, unsigned int "
-    "*frameRateLimit)"
+    "nvmlReturn_t nvmlVgpuInstanceGetFrameRateLimit(nvmlVgpuInstance_t vgpuInstance, "
+    "unsigned int *frameRateLimit)"
 )
 def nvmlVgpuInstanceGetFrameRateLimit(vgpuInstance: nvmlVgpuInstance_t | int) -> tuple[nvmlReturn_t, int]:
     """Return the frames a second that `vgpuInstance` is limited to, 0 for no limit."""
@@ -2837,16 +2836,16 @@ def nvmlVgpuInstanceGetEccMode(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlVgpuInstanceGetEncoderCapacity(nvmlVgpuInstance_t vgpuInstance, unsigned int "
-    "*encoderCapacity)"
+    "nvmlReturn_t nvmlVgpuInstanceGetEncoderCapacity(nvmlVgpuInstance_t vgpuInstance, "
+    "unsigned int *encoderCapacity)"
 )
 def nvmlVgpuInstanceGetEncoderCapacity(vgpuInstance: nvmlVgpuInstance_t | int) -> tuple[nvmlReturn_t, int]:
     """Return the share of the encoder that `vgpuInstance` has, in percent."""
 
 
 @libnvml(
-    "nvmlReturn_t nvmlVgpuInstanceSetEncoderCapacity(nvmlVgpuInstance_t vgpuInstance, unsigned int "
-    "encoderCapacity)"
+    "nvmlReturn_t nvmlVgpuInstanceSetEncoderCapacity(nvmlVgpuInstance_t vgpuInstance, "
+    "unsigned int encoderCapacity)"
 )
 def nvmlVgpuInstanceSetEncoderCapacity(
     vgpuInstance: nvmlVgpuInstance_t | int, encoderCapacity: int
@@ -2855,8 +2854,8 @@ def nvmlVgpuInstanceSetEncoderCapacity(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlVgpuInstanceGetEncoderStats(nvmlVgpuInstance_t vgpuInstance, unsigned int "
-    "*sessionCount, unsigned int *averageFps, unsigned int *averageLatency)"
+    "nvmlReturn_t nvmlVgpuInstanceGetEncoderStats(nvmlVgpuInstance_t vgpuInstance, "
+    "unsigned int *sessionCount, unsigned int *averageFps, unsigned int *averageLatency)"
 )
 def nvmlVgpuInstanceGetEncoderStats(
     vgpuInstance: nvmlVgpuInstance_t | int,
@@ -2865,8 +2864,8 @@ def nvmlVgpuInstanceGetEncoderStats(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlVgpuInstanceGetEncoderSessions(nvmlVgpuInstance_t vgpuInstance, unsigned int "
-    "*sessionCount, nvmlEncoderSessionInfo_t *sessionInfo)",
+    "nvmlReturn_t nvmlVgpuInstanceGetEncoderSessions(nvmlVgpuInstance_t vgpuInstance, "
+    "unsigned int *sessionCount, nvmlEncoderSessionInfo_t *sessionInfo)",
     sizes={"sessionInfo": "sessionCount"},
 )
 def nvmlVgpuInstanceGetEncoderSessions(
@@ -2885,8 +2884,8 @@ def nvmlVgpuInstanceGetFBCStats(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlVgpuInstanceGetFBCSessions(nvmlVgpuInstance_t vgpuInstance, unsigned int "
-    "*sessionCount, nvmlFBCSessionInfo_t *sessionInfo)",
+    "nvmlReturn_t nvmlVgpuInstanceGetFBCSessions(nvmlVgpuInstance_t vgpuInstance, "
+    "unsigned int *sessionCount, nvmlFBCSessionInfo_t *sessionInfo)",
     sizes={"sessionInfo": "sessionCount"},
 )
 def nvmlVgpuInstanceGetFBCSessions(
@@ -2896,16 +2895,16 @@ def nvmlVgpuInstanceGetFBCSessions(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlVgpuInstanceGetGpuInstanceId(nvmlVgpuInstance_t vgpuInstance, unsigned int "
-    "*gpuInstanceId)"
+    "nvmlReturn_t nvmlVgpuInstanceGetGpuInstanceId(nvmlVgpuInstance_t vgpuInstance, "
+    "unsigned int *gpuInstanceId)"
 )
 def nvmlVgpuInstanceGetGpuInstanceId(vgpuInstance: nvmlVgpuInstance_t | int) -> tuple[nvmlReturn_t, int]:
     """Return the GPU instance of `vgpuInstance`."""
 
 
 @libnvml(
-    "nvmlReturn_t nvmlVgpuInstanceGetGpuPciId(nvmlVgpuInstance_t vgpuInstance, char *vgpuPciId, unsigned "
-    "int *length)",
+    "nvmlReturn_t nvmlVgpuInstanceGetGpuPciId(nvmlVgpuInstance_t vgpuInstance, char *vgpuPciId, "
+    "unsigned int *length)",
     sizes={"vgpuPciId": "length"},
 )
 def nvmlVgpuInstanceGetGpuPciId(
@@ -2915,8 +2914,8 @@ def nvmlVgpuInstanceGetGpuPciId(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlVgpuTypeGetCapabilities(nvmlVgpuTypeId_t vgpuTypeId, nvmlVgpuCapability_t "
-    "capability, unsigned int *capResult)"
+    "nvmlReturn_t nvmlVgpuTypeGetCapabilities(nvmlVgpuTypeId_t vgpuTypeId, nvmlVgpuCapability_t capability, "
+    "unsigned int *capResult)"
 )
 def nvmlVgpuTypeGetCapabilities(
     vgpuTypeId: nvmlVgpuTypeId_t | int, capability: nvmlVgpuCapability_t | int
@@ -2925,8 +2924,8 @@ def nvmlVgpuTypeGetCapabilities(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlVgpuInstanceGetMdevUUID(nvmlVgpuInstance_t vgpuInstance, char *mdevUuid, unsigned "
-    "int size)",
+    "nvmlReturn_t nvmlVgpuInstanceGetMdevUUID(nvmlVgpuInstance_t vgpuInstance, char *mdevUuid, "
+    "unsigned int size)",
     sizes={"mdevUuid": "size"},
 )
 def nvmlVgpuInstanceGetMdevUUID(
@@ -2936,8 +2935,8 @@ def nvmlVgpuInstanceGetMdevUUID(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlGpuInstanceGetCreatableVgpus(nvmlGpuInstance_t gpuInstance, nvmlVgpuTypeIdInfo_t "
-    "*pVgpus)",
+    "nvmlReturn_t nvmlGpuInstanceGetCreatableVgpus(nvmlGpuInstance_t gpuInstance, "
+    "nvmlVgpuTypeIdInfo_t *pVgpus)",
     since="12.9",
 )
 def nvmlGpuInstanceGetCreatableVgpus(
@@ -3024,8 +3023,8 @@ def nvmlGpuInstanceGetVgpuHeterogeneousMode(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlGpuInstanceSetVgpuHeterogeneousMode(nvmlGpuInstance_t gpuInstance, const "
-    "nvmlVgpuHeterogeneousMode_t *pHeterogeneousMode)",
+    "nvmlReturn_t nvmlGpuInstanceSetVgpuHeterogeneousMode(nvmlGpuInstance_t gpuInstance, "
+    "const nvmlVgpuHeterogeneousMode_t *pHeterogeneousMode)",
     since="12.9",
 )
 def nvmlGpuInstanceSetVgpuHeterogeneousMode(
@@ -3057,8 +3056,8 @@ def nvmlGpuInstanceGetVgpuSchedulerState_v2(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetVgpuSchedulerLog_v2(nvmlDevice_t device, nvmlVgpuSchedulerLogInfo_v2_t "
-    "*pSchedulerLogInfo)",
+    "nvmlReturn_t nvmlDeviceGetVgpuSchedulerLog_v2(nvmlDevice_t device, "
+    "nvmlVgpuSchedulerLogInfo_v2_t *pSchedulerLogInfo)",
     since="13.2",
 )
 def nvmlDeviceGetVgpuSchedulerLog_v2(
@@ -3079,8 +3078,8 @@ def nvmlGpuInstanceGetVgpuSchedulerLog_v2(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceSetVgpuSchedulerState_v2(nvmlDevice_t device, nvmlVgpuSchedulerState_v2_t "
-    "*pSchedulerState)",
+    "nvmlReturn_t nvmlDeviceSetVgpuSchedulerState_v2(nvmlDevice_t device, "
+    "nvmlVgpuSchedulerState_v2_t *pSchedulerState)",
     since="13.2",
 )
 def nvmlDeviceSetVgpuSchedulerState_v2(
@@ -3104,8 +3103,8 @@ def nvmlGpuInstanceSetVgpuSchedulerState_v2(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlVgpuInstanceGetMetadata(nvmlVgpuInstance_t vgpuInstance, nvmlVgpuMetadata_t "
-    "*vgpuMetadata, unsigned int *bufferSize)"
+    "nvmlReturn_t nvmlVgpuInstanceGetMetadata(nvmlVgpuInstance_t vgpuInstance, "
+    "nvmlVgpuMetadata_t *vgpuMetadata, unsigned int *bufferSize)"
 )
 def nvmlVgpuInstanceGetMetadata(
     vgpuInstance: nvmlVgpuInstance_t | int, vgpuMetadata: nvmlVgpuMetadata_t | None, bufferSize: int
@@ -3128,8 +3127,8 @@ def nvmlDeviceGetVgpuMetadata(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlGetVgpuCompatibility(nvmlVgpuMetadata_t *vgpuMetadata, nvmlVgpuPgpuMetadata_t "
-    "*pgpuMetadata, nvmlVgpuPgpuCompatibility_t *compatibilityInfo)"
+    "nvmlReturn_t nvmlGetVgpuCompatibility(nvmlVgpuMetadata_t *vgpuMetadata, "
+    "nvmlVgpuPgpuMetadata_t *pgpuMetadata, nvmlVgpuPgpuCompatibility_t *compatibilityInfo)"
 )
 def nvmlGetVgpuCompatibility(
     vgpuMetadata: nvmlVgpuMetadata_t | None, pgpuMetadata: nvmlVgpuPgpuMetadata_t | None
@@ -3138,8 +3137,8 @@ def nvmlGetVgpuCompatibility(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetPgpuMetadataString(nvmlDevice_t device, char *pgpuMetadata, unsigned int "
-    "*bufferSize)",
+    "nvmlReturn_t nvmlDeviceGetPgpuMetadataString(nvmlDevice_t device, char *pgpuMetadata, "
+    "unsigned int *bufferSize)",
     sizes={"pgpuMetadata": "bufferSize"},
 )
 def nvmlDeviceGetPgpuMetadataString(
@@ -3158,8 +3157,8 @@ def nvmlDeviceGetVgpuSchedulerLog(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetVgpuSchedulerState(nvmlDevice_t device, nvmlVgpuSchedulerGetState_t "
-    "*pSchedulerState)"
+    "nvmlReturn_t nvmlDeviceGetVgpuSchedulerState(nvmlDevice_t device, "
+    "nvmlVgpuSchedulerGetState_t *pSchedulerState)"
 )
 def nvmlDeviceGetVgpuSchedulerState(
     device: nvmlDevice_t | int | None,
@@ -3168,8 +3167,8 @@ def nvmlDeviceGetVgpuSchedulerState(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceSetVgpuSchedulerState(nvmlDevice_t device, nvmlVgpuSchedulerSetState_t "
-    "*pSchedulerState)",
+    "nvmlReturn_t nvmlDeviceSetVgpuSchedulerState(nvmlDevice_t device, "
+    "nvmlVgpuSchedulerSetState_t *pSchedulerState)",
     since="12.2",
 )
 def nvmlDeviceSetVgpuSchedulerState(
@@ -3202,8 +3201,8 @@ def nvmlSetVgpuVersion(vgpuVersion: nvmlVgpuVersion_t | None) -> tuple[nvmlRetur
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetVgpuUtilization(nvmlDevice_t device, unsigned long long "
-    "lastSeenTimeStamp, nvmlValueType_t *sampleValType, unsigned int *vgpuInstanceSamplesCount, "
+    "nvmlReturn_t nvmlDeviceGetVgpuUtilization(nvmlDevice_t device, unsigned long long lastSeenTimeStamp, "
+    "nvmlValueType_t *sampleValType, unsigned int *vgpuInstanceSamplesCount, "
     "nvmlVgpuInstanceUtilizationSample_t *utilizationSamples)",
     sizes={"utilizationSamples": "vgpuInstanceSamplesCount"},
 )
@@ -3225,9 +3224,9 @@ def nvmlDeviceGetVgpuInstancesUtilizationInfo(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetVgpuProcessUtilization(nvmlDevice_t device, unsigned long long "
-    "lastSeenTimeStamp, unsigned int *vgpuProcessSamplesCount, nvmlVgpuProcessUtilizationSample_t "
-    "*utilizationSamples)",
+    "nvmlReturn_t nvmlDeviceGetVgpuProcessUtilization(nvmlDevice_t device, "
+    "unsigned long long lastSeenTimeStamp, unsigned int *vgpuProcessSamplesCount, "
+    "nvmlVgpuProcessUtilizationSample_t *utilizationSamples)",
     sizes={"utilizationSamples": "vgpuProcessSamplesCount"},
 )
 def nvmlDeviceGetVgpuProcessUtilization(
@@ -3259,8 +3258,8 @@ def nvmlVgpuInstanceGetAccountingMode(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlVgpuInstanceGetAccountingPids(nvmlVgpuInstance_t vgpuInstance, unsigned int "
-    "*count, unsigned int *pids)",
+    "nvmlReturn_t nvmlVgpuInstanceGetAccountingPids(nvmlVgpuInstance_t vgpuInstance, unsigned int *count, "
+    "unsigned int *pids)",
     sizes={"pids": "count"},
 )
 def nvmlVgpuInstanceGetAccountingPids(
@@ -3334,16 +3333,16 @@ def nvmlDeviceReadPRMCounters_v1(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceSetMigMode(nvmlDevice_t device, unsigned int mode, nvmlReturn_t "
-    "*activationStatus)"
+    "nvmlReturn_t nvmlDeviceSetMigMode(nvmlDevice_t device, unsigned int mode, "
+    "nvmlReturn_t *activationStatus)"
 )
 def nvmlDeviceSetMigMode(device: nvmlDevice_t | int | None, mode: int) -> tuple[nvmlReturn_t, nvmlReturn_t]:
     """Set the MIG mode, 1 for on; returns the status of the change, which may wait for a reset."""
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetMigMode(nvmlDevice_t device, unsigned int *currentMode, unsigned int "
-    "*pendingMode)"
+    "nvmlReturn_t nvmlDeviceGetMigMode(nvmlDevice_t device, unsigned int *currentMode, "
+    "unsigned int *pendingMode)"
 )
 def nvmlDeviceGetMigMode(device: nvmlDevice_t | int | None) -> tuple[nvmlReturn_t, int, int]:
     """Return the MIG mode, and that after the next reset."""
@@ -3383,8 +3382,8 @@ def nvmlDeviceGetGpuInstanceProfileInfoByIdV(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetGpuInstancePossiblePlacements_v2(nvmlDevice_t device, unsigned int "
-    "profileId, nvmlGpuInstancePlacement_t *placements, unsigned int *count)",
+    "nvmlReturn_t nvmlDeviceGetGpuInstancePossiblePlacements_v2(nvmlDevice_t device, unsigned int profileId, "
+    "nvmlGpuInstancePlacement_t *placements, unsigned int *count)",
     sizes={"placements": "count"},
 )
 def nvmlDeviceGetGpuInstancePossiblePlacements(
@@ -3443,8 +3442,8 @@ def nvmlDeviceGetGpuInstances(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetGpuInstanceById(nvmlDevice_t device, unsigned int id, nvmlGpuInstance_t "
-    "*gpuInstance)"
+    "nvmlReturn_t nvmlDeviceGetGpuInstanceById(nvmlDevice_t device, unsigned int id, "
+    "nvmlGpuInstance_t *gpuInstance)"
 )
 def nvmlDeviceGetGpuInstanceById(
     device: nvmlDevice_t | int | None, id: int
@@ -3460,8 +3459,8 @@ def nvmlGpuInstanceGetInfo(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlGpuInstanceGetComputeInstanceProfileInfo(nvmlGpuInstance_t gpuInstance, unsigned "
-    "int profile, unsigned int engProfile, nvmlComputeInstanceProfileInfo_t *info)"
+    "nvmlReturn_t nvmlGpuInstanceGetComputeInstanceProfileInfo(nvmlGpuInstance_t gpuInstance, "
+    "unsigned int profile, unsigned int engProfile, nvmlComputeInstanceProfileInfo_t *info)"
 )
 def nvmlGpuInstanceGetComputeInstanceProfileInfo(
     gpuInstance: nvmlGpuInstance_t | int | None, profile: int, engProfile: int
@@ -3470,8 +3469,8 @@ def nvmlGpuInstanceGetComputeInstanceProfileInfo(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlGpuInstanceGetComputeInstanceProfileInfoV(nvmlGpuInstance_t gpuInstance, unsigned "
-    "int profile, unsigned int engProfile, nvmlComputeInstanceProfileInfo_v2_t *info)"
+    "nvmlReturn_t nvmlGpuInstanceGetComputeInstanceProfileInfoV(nvmlGpuInstance_t gpuInstance, "
+    "unsigned int profile, unsigned int engProfile, nvmlComputeInstanceProfileInfo_v2_t *info)"
 )
 def nvmlGpuInstanceGetComputeInstanceProfileInfoV(
     gpuInstance: nvmlGpuInstance_t | int | None, profile: int, engProfile: int
@@ -3501,8 +3500,8 @@ def nvmlGpuInstanceGetComputeInstancePossiblePlacements(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlGpuInstanceCreateComputeInstance(nvmlGpuInstance_t gpuInstance, unsigned int "
-    "profileId, nvmlComputeInstance_t *computeInstance)"
+    "nvmlReturn_t nvmlGpuInstanceCreateComputeInstance(nvmlGpuInstance_t gpuInstance, "
+    "unsigned int profileId, nvmlComputeInstance_t *computeInstance)"
 )
 def nvmlGpuInstanceCreateComputeInstance(
     gpuInstance: nvmlGpuInstance_t | int | None, profileId: int
@@ -3512,8 +3511,8 @@ def nvmlGpuInstanceCreateComputeInstance(
 
 @libnvml(
     "nvmlReturn_t nvmlGpuInstanceCreateComputeInstanceWithPlacement(nvmlGpuInstance_t gpuInstance, "
-    "unsigned int profileId, const nvmlComputeInstancePlacement_t *placement, nvmlComputeInstance_t "
-    "*computeInstance)"
+    "unsigned int profileId, const nvmlComputeInstancePlacement_t *placement, "
+    "nvmlComputeInstance_t *computeInstance)"
 )
 def nvmlGpuInstanceCreateComputeInstanceWithPlacement(
     gpuInstance: nvmlGpuInstance_t | int | None,
@@ -3529,8 +3528,8 @@ def nvmlComputeInstanceDestroy(computeInstance: nvmlComputeInstance_t | int | No
 
 
 @libnvml(
-    "nvmlReturn_t nvmlGpuInstanceGetComputeInstances(nvmlGpuInstance_t gpuInstance, unsigned int "
-    "profileId, nvmlComputeInstance_t *computeInstances, unsigned int *count)",
+    "nvmlReturn_t nvmlGpuInstanceGetComputeInstances(nvmlGpuInstance_t gpuInstance, unsigned int profileId, "
+    "nvmlComputeInstance_t *computeInstances, unsigned int *count)",
     sizes={"computeInstances": "count"},
 )
 def nvmlGpuInstanceGetComputeInstances(
@@ -3627,8 +3626,8 @@ def nvmlGpmSampleGet(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlGpmMigSampleGet(nvmlDevice_t device, unsigned int gpuInstanceId, nvmlGpmSample_t "
-    "gpmSample)"
+    "nvmlReturn_t nvmlGpmMigSampleGet(nvmlDevice_t device, unsigned int gpuInstanceId, "
+    "nvmlGpmSample_t gpmSample)"
 )
 def nvmlGpmMigSampleGet(
     device: nvmlDevice_t | int | None, gpuInstanceId: int, gpmSample: nvmlGpmSample_t | int | None
@@ -3808,8 +3807,8 @@ def nvmlDeviceGetGraphicsRunningProcesses_v2(
 
 
 @libnvml(
-    "nvmlReturn_t nvmlDeviceGetMPSComputeRunningProcesses_v2(nvmlDevice_t device, unsigned int "
-    "*infoCount, nvmlProcessInfo_v2_t *infos)",
+    "nvmlReturn_t nvmlDeviceGetMPSComputeRunningProcesses_v2(nvmlDevice_t device, unsigned int *infoCount, "
+    "nvmlProcessInfo_v2_t *infos)",
     sizes={"infos": "infoCount"},
 )
 def nvmlDeviceGetMPSComputeRunningProcesses_v2(

@@ -315,8 +315,8 @@ def nvrtcSetFlowCallback(
 
 
 @libnvrtc(
-    "nvrtcResult nvrtcInstallBundledHeaders(const char *installPath, unsigned int flags, const "
-    "char **errorLog)",
+    "nvrtcResult nvrtcInstallBundledHeaders(const char *installPath, unsigned int flags, "
+    "const char **errorLog)",
     since="13.4",
 )
 def nvrtcInstallBundledHeaders(installPath: bytes | None, flags: int) -> tuple[nvrtcResult, bytes]:

@@ -96,8 +96,8 @@ def nvvmAddModuleToProgram(
 
 
 @libnvvm(
-    "nvvmResult nvvmLazyAddModuleToProgram(nvvmProgram prog, const char *buffer, size_t size, const "
-    "char *name)",
+    "nvvmResult nvvmLazyAddModuleToProgram(nvvmProgram prog, const char *buffer, size_t size, "
+    "const char *name)",
     sizes={"buffer": "size"},
 )
 def nvvmLazyAddModuleToProgram(

@@ -106,8 +106,8 @@ def cudaDeviceGetLimit(limit: cudaLimit | int) -> tuple[cudaError_t, int]:
 
 
 @libcudart(
-    "cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t *maxWidthInElements, const "
-    "cudaChannelFormatDesc *fmtDesc, int device)"
+    "cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t *maxWidthInElements, "
+    "const cudaChannelFormatDesc *fmtDesc, int device)"
 )
 def cudaDeviceGetTexture1DLinearMaxWidth(
     fmtDesc: cudaChannelFormatDesc | None, device: int
@@ -345,8 +345,8 @@ def cudaDeviceGetAttribute(attr: cudaDeviceAttr | int, device: int) -> tuple[cud
 
 
 @libcudart(
-    "cudaError_t cudaDeviceGetHostAtomicCapabilities(unsigned int *capabilities, const "
-    "cudaAtomicOperation *operations, unsigned int count, int device)",
+    "cudaError_t cudaDeviceGetHostAtomicCapabilities(unsigned int *capabilities, "
+    "const cudaAtomicOperation *operations, unsigned int count, int device)",
     sizes={"capabilities": "count", "operations": "count"},
     since="13.0",
 )
@@ -398,8 +398,8 @@ def cudaDeviceGetP2PAttribute(
 
 
 @libcudart(
-    "cudaError_t cudaDeviceGetP2PAtomicCapabilities(unsigned int *capabilities, const "
-    "cudaAtomicOperation *operations, unsigned int count, int srcDevice, int dstDevice)",
+    "cudaError_t cudaDeviceGetP2PAtomicCapabilities(unsigned int *capabilities, "
+    "const cudaAtomicOperation *operations, unsigned int count, int srcDevice, int dstDevice)",
     sizes={"capabilities": "count", "operations": "count"},
     since="13.0",
 )
@@ -543,8 +543,8 @@ def cudaStreamGetAttribute(
 
 
 @libcudart(
-    "cudaError_t cudaStreamSetAttribute(cudaStream_t hStream, cudaLaunchAttributeID attr, const "
-    "cudaLaunchAttributeValue *value)"
+    "cudaError_t cudaStreamSetAttribute(cudaStream_t hStream, cudaLaunchAttributeID attr, "
+    "const cudaLaunchAttributeValue *value)"
 )
 def cudaStreamSetAttribute(
     hStream: cudaStream_t | int | None,
@@ -571,8 +571,8 @@ def cudaStreamWaitEvent(
 
 
 @libcudart(
-    "cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void "
-    "*userData, unsigned int flags)"
+    "cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *userData, "
+    "unsigned int flags)"
 )
 def cudaStreamAddCallback(
     stream: cudaStream_t | int | None, callback: Any, userData: void_p, flags: int
@@ -595,8 +595,8 @@ def cudaStreamQuery(stream: cudaStream_t | int | None) -> tuple[cudaError_t]:
 
 
 @libcudart(
-    "cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *devPtr, size_t length, unsigned "
-    "int flags)"
+    "cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *devPtr, size_t length, "
+    "unsigned int flags)"
 )
 def cudaStreamAttachMemAsync(
     stream: cudaStream_t | int | None, devPtr: void_p, length: int, flags: int
@@ -632,8 +632,8 @@ def cudaStreamBeginRecaptureToGraph(
 
 
 @libcudart(
-    "cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, const "
-    "cudaGraphNode_t *dependencies, const cudaGraphEdgeData *dependencyData, size_t numDependencies, "
+    "cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, "
+    "const cudaGraphNode_t *dependencies, const cudaGraphEdgeData *dependencyData, size_t numDependencies, "
     "cudaStreamCaptureMode mode)",
     sizes={"dependencies": "numDependencies", "dependencyData": "numDependencies"},
     since="12.3",
@@ -671,9 +671,9 @@ def cudaStreamIsCapturing(stream: cudaStream_t | int | None) -> tuple[cudaError_
 
 
 @libcudart(
-    "cudaError_t cudaStreamGetCaptureInfo_v2(cudaStream_t stream, cudaStreamCaptureStatus "
-    "*captureStatus_out, unsigned long long *id_out, cudaGraph_t *graph_out, const cudaGraphNode_t "
-    "**dependencies_out, size_t *numDependencies_out)",
+    "cudaError_t cudaStreamGetCaptureInfo_v2(cudaStream_t stream, "
+    "cudaStreamCaptureStatus *captureStatus_out, unsigned long long *id_out, cudaGraph_t *graph_out, "
+    "const cudaGraphNode_t **dependencies_out, size_t *numDependencies_out)",
     sizes={"dependencies_out": "numDependencies_out"},
 )
 def cudaStreamGetCaptureInfo_v2(
@@ -683,9 +683,9 @@ def cudaStreamGetCaptureInfo_v2(
 
 
 @libcudart(
-    "cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus "
-    "*captureStatus_out, unsigned long long *id_out, cudaGraph_t *graph_out, const cudaGraphNode_t "
-    "**dependencies_out, const cudaGraphEdgeData **edgeData_out, size_t *numDependencies_out)",
+    "cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus *captureStatus_out, "
+    "unsigned long long *id_out, cudaGraph_t *graph_out, const cudaGraphNode_t **dependencies_out, "
+    "const cudaGraphEdgeData **edgeData_out, size_t *numDependencies_out)",
     sizes={"dependencies_out": "numDependencies_out", "edgeData_out": "numDependencies_out"},
     since="12.3",
     symbols={12: "cudaStreamGetCaptureInfo_v3"},
@@ -712,8 +712,8 @@ cudaStreamGetCaptureInfo = padded(
 
 
 @libcudart(
-    "cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t "
-    "*dependencies, size_t numDependencies, unsigned int flags)",
+    "cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t *dependencies, "
+    "size_t numDependencies, unsigned int flags)",
     sizes={"dependencies": "numDependencies"},
     symbols={13: None},
 )
@@ -726,9 +726,8 @@ def _cudaStreamUpdateCaptureDependencies_12(
 
 
 @libcudart(
-    "cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t "
-    "*dependencies, const cudaGraphEdgeData *dependencyData, size_t numDependencies, unsigned int "
-    "flags)",
+    "cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t *dependencies, "
+    "const cudaGraphEdgeData *dependencyData, size_t numDependencies, unsigned int flags)",
     sizes={"dependencies": "numDependencies", "dependencyData": "numDependencies"},
     since="12.3",
     symbols={12: "cudaStreamUpdateCaptureDependencies_v2"},
@@ -821,8 +820,8 @@ def cudaEventElapsedTime_v2(
 
 
 @libcudart(
-    "cudaError_t cudaImportExternalMemory(cudaExternalMemory_t *extMem_out, const "
-    "cudaExternalMemoryHandleDesc *memHandleDesc)"
+    "cudaError_t cudaImportExternalMemory(cudaExternalMemory_t *extMem_out, "
+    "const cudaExternalMemoryHandleDesc *memHandleDesc)"
 )
 def cudaImportExternalMemory(
     memHandleDesc: cudaExternalMemoryHandleDesc | None,
@@ -833,8 +832,8 @@ def cudaImportExternalMemory(
 
 
 @libcudart(
-    "cudaError_t cudaExternalMemoryGetMappedBuffer(void **devPtr, cudaExternalMemory_t extMem, const "
-    "cudaExternalMemoryBufferDesc *bufferDesc)"
+    "cudaError_t cudaExternalMemoryGetMappedBuffer(void **devPtr, cudaExternalMemory_t extMem, "
+    "const cudaExternalMemoryBufferDesc *bufferDesc)"
 )
 def cudaExternalMemoryGetMappedBuffer(
     extMem: cudaExternalMemory_t | int | None, bufferDesc: cudaExternalMemoryBufferDesc | None
@@ -862,8 +861,8 @@ def cudaDestroyExternalMemory(extMem: cudaExternalMemory_t | int | None) -> tupl
 
 
 @libcudart(
-    "cudaError_t cudaImportExternalSemaphore(cudaExternalSemaphore_t *extSem_out, const "
-    "cudaExternalSemaphoreHandleDesc *semHandleDesc)"
+    "cudaError_t cudaImportExternalSemaphore(cudaExternalSemaphore_t *extSem_out, "
+    "const cudaExternalSemaphoreHandleDesc *semHandleDesc)"
 )
 def cudaImportExternalSemaphore(
     semHandleDesc: cudaExternalSemaphoreHandleDesc | None,
@@ -874,8 +873,8 @@ def cudaImportExternalSemaphore(
 
 
 @libcudart(
-    "cudaError_t cudaSignalExternalSemaphoresAsync(const cudaExternalSemaphore_t *extSemArray, const "
-    "cudaExternalSemaphoreSignalParams *paramsArray, unsigned int numExtSems, cudaStream_t stream)",
+    "cudaError_t cudaSignalExternalSemaphoresAsync(const cudaExternalSemaphore_t *extSemArray, "
+    "const cudaExternalSemaphoreSignalParams *paramsArray, unsigned int numExtSems, cudaStream_t stream)",
     sizes={"extSemArray": "numExtSems", "paramsArray": "numExtSems"},
     symbols={12: "cudaSignalExternalSemaphoresAsync_v2"},
 )
@@ -894,8 +893,8 @@ cudaSignalExternalSemaphoresAsync_v2 = cudaSignalExternalSemaphoresAsync
 
 
 @libcudart(
-    "cudaError_t cudaWaitExternalSemaphoresAsync(const cudaExternalSemaphore_t *extSemArray, const "
-    "cudaExternalSemaphoreWaitParams *paramsArray, unsigned int numExtSems, cudaStream_t stream)",
+    "cudaError_t cudaWaitExternalSemaphoresAsync(const cudaExternalSemaphore_t *extSemArray, "
+    "const cudaExternalSemaphoreWaitParams *paramsArray, unsigned int numExtSems, cudaStream_t stream)",
     sizes={"extSemArray": "numExtSems", "paramsArray": "numExtSems"},
     symbols={12: "cudaWaitExternalSemaphoresAsync_v2"},
 )
@@ -922,8 +921,8 @@ def cudaDestroyExternalSemaphore(extSem: cudaExternalSemaphore_t | int | None) -
 
 
 @libcudart(
-    "cudaError_t cudaLaunchKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args, size_t "
-    "sharedMem, cudaStream_t stream)"
+    "cudaError_t cudaLaunchKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args, "
+    "size_t sharedMem, cudaStream_t stream)"
 )
 def _cudaLaunchKernel(
     func: void_p,
@@ -1005,8 +1004,8 @@ def cudaLaunchCooperativeKernel(
 
 
 @libcudart(
-    "cudaError_t cudaLaunchCooperativeKernelMultiDevice(cudaLaunchParams *launchParamsList, unsigned "
-    "int numDevices, unsigned int flags)",
+    "cudaError_t cudaLaunchCooperativeKernelMultiDevice(cudaLaunchParams *launchParamsList, "
+    "unsigned int numDevices, unsigned int flags)",
     sizes={"launchParamsList": "numDevices"},
 )
 def cudaLaunchCooperativeKernelMultiDevice(
@@ -1101,8 +1100,8 @@ def cudaFuncSetSharedMemConfig(func: void_p, config: cudaSharedMemConfig | int) 
 
 
 @libcudart(
-    "cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, const void *func, int "
-    "blockSize, size_t dynamicSMemSize)"
+    "cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, const void *func, "
+    "int blockSize, size_t dynamicSMemSize)"
 )
 def cudaOccupancyMaxActiveBlocksPerMultiprocessor(
     func: void_p, blockSize: int, dynamicSMemSize: int
@@ -1113,8 +1112,8 @@ def cudaOccupancyMaxActiveBlocksPerMultiprocessor(
 
 
 @libcudart(
-    "cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, const void "
-    "*func, int numBlocks, int blockSize)"
+    "cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, const void *func, "
+    "int numBlocks, int blockSize)"
 )
 def cudaOccupancyAvailableDynamicSMemPerBlock(
     func: void_p, numBlocks: int, blockSize: int
@@ -1125,8 +1124,8 @@ def cudaOccupancyAvailableDynamicSMemPerBlock(
 
 
 @libcudart(
-    "cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, const void "
-    "*func, int blockSize, size_t dynamicSMemSize, unsigned int flags)"
+    "cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, const void *func, "
+    "int blockSize, size_t dynamicSMemSize, unsigned int flags)"
 )
 def cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     func: void_p, blockSize: int, dynamicSMemSize: int, flags: int
@@ -1137,8 +1136,8 @@ def cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
 
 
 @libcudart(
-    "cudaError_t cudaOccupancyMaxPotentialClusterSize(int *clusterSize, const void *func, const "
-    "cudaLaunchConfig_t *launchConfig)"
+    "cudaError_t cudaOccupancyMaxPotentialClusterSize(int *clusterSize, const void *func, "
+    "const cudaLaunchConfig_t *launchConfig)"
 )
 def cudaOccupancyMaxPotentialClusterSize(
     func: void_p, launchConfig: cudaLaunchConfig_t | None
@@ -1149,8 +1148,8 @@ def cudaOccupancyMaxPotentialClusterSize(
 
 
 @libcudart(
-    "cudaError_t cudaOccupancyMaxActiveClusters(int *numClusters, const void *func, const "
-    "cudaLaunchConfig_t *launchConfig)"
+    "cudaError_t cudaOccupancyMaxActiveClusters(int *numClusters, const void *func, "
+    "const cudaLaunchConfig_t *launchConfig)"
 )
 def cudaOccupancyMaxActiveClusters(
     func: void_p, launchConfig: cudaLaunchConfig_t | None
@@ -1192,8 +1191,8 @@ def cudaMallocPitch(width: int, height: int) -> tuple[cudaError_t, int, int]:
 
 
 @libcudart(
-    "cudaError_t cudaMallocArray(cudaArray_t *array, const cudaChannelFormatDesc *desc, size_t "
-    "width, size_t height, unsigned int flags)"
+    "cudaError_t cudaMallocArray(cudaArray_t *array, const cudaChannelFormatDesc *desc, size_t width, "
+    "size_t height, unsigned int flags)"
 )
 def cudaMallocArray(
     desc: cudaChannelFormatDesc | None, width: int, height: int, flags: int
@@ -1264,8 +1263,8 @@ def cudaMalloc3D(extent: cudaExtent) -> tuple[cudaError_t, cudaPitchedPtr]:
 
 
 @libcudart(
-    "cudaError_t cudaMalloc3DArray(cudaArray_t *array, const cudaChannelFormatDesc *desc, cudaExtent "
-    "extent, unsigned int flags)"
+    "cudaError_t cudaMalloc3DArray(cudaArray_t *array, const cudaChannelFormatDesc *desc, cudaExtent extent, "
+    "unsigned int flags)"
 )
 def cudaMalloc3DArray(
     desc: cudaChannelFormatDesc | None, extent: cudaExtent, flags: int
@@ -1276,8 +1275,8 @@ def cudaMalloc3DArray(
 
 
 @libcudart(
-    "cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t *mipmappedArray, const "
-    "cudaChannelFormatDesc *desc, cudaExtent extent, unsigned int numLevels, unsigned int flags)"
+    "cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t *mipmappedArray, "
+    "const cudaChannelFormatDesc *desc, cudaExtent extent, unsigned int numLevels, unsigned int flags)"
 )
 def cudaMallocMipmappedArray(
     desc: cudaChannelFormatDesc | None, extent: cudaExtent, numLevels: int, flags: int
@@ -1288,8 +1287,8 @@ def cudaMallocMipmappedArray(
 
 
 @libcudart(
-    "cudaError_t cudaGetMipmappedArrayLevel(cudaArray_t *levelArray, cudaMipmappedArray_const_t "
-    "mipmappedArray, unsigned int level)"
+    "cudaError_t cudaGetMipmappedArrayLevel(cudaArray_t *levelArray, "
+    "cudaMipmappedArray_const_t mipmappedArray, unsigned int level)"
 )
 def cudaGetMipmappedArrayLevel(
     mipmappedArray: cudaMipmappedArray_const_t | int | None, level: int
@@ -1329,8 +1328,8 @@ def cudaMemGetInfo() -> tuple[cudaError_t, int, int]:
 
 
 @libcudart(
-    "cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc *desc, cudaExtent *extent, unsigned int "
-    "*flags, cudaArray_t array)"
+    "cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc *desc, cudaExtent *extent, unsigned int *flags, "
+    "cudaArray_t array)"
 )
 def cudaArrayGetInfo(
     array: cudaArray_t | int | None,
@@ -1358,8 +1357,8 @@ def cudaArrayGetMemoryRequirements(
 
 
 @libcudart(
-    "cudaError_t cudaMipmappedArrayGetMemoryRequirements(cudaArrayMemoryRequirements "
-    "*memoryRequirements, cudaMipmappedArray_t mipmap, int device)"
+    "cudaError_t cudaMipmappedArrayGetMemoryRequirements(cudaArrayMemoryRequirements *memoryRequirements, "
+    "cudaMipmappedArray_t mipmap, int device)"
 )
 def cudaMipmappedArrayGetMemoryRequirements(
     mipmap: cudaMipmappedArray_t | int | None, device: int
@@ -1410,8 +1409,8 @@ def cudaMemcpyPeer(
 
 
 @libcudart(
-    "cudaError_t cudaMemcpy2D(void *dst, size_t dpitch, const void *src, size_t spitch, size_t "
-    "width, size_t height, cudaMemcpyKind kind)",
+    "cudaError_t cudaMemcpy2D(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, "
+    "size_t height, cudaMemcpyKind kind)",
     sizes={
         "dst": "(height - 1) * dpitch + width if width and height else 0",
         "src": "(height - 1) * spitch + width if width and height else 0",
@@ -1426,8 +1425,8 @@ def cudaMemcpy2D(
 
 
 @libcudart(
-    "cudaError_t cudaMemcpy2DToArray(cudaArray_t dst, size_t wOffset, size_t hOffset, const void "
-    "*src, size_t spitch, size_t width, size_t height, cudaMemcpyKind kind)",
+    "cudaError_t cudaMemcpy2DToArray(cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src, "
+    "size_t spitch, size_t width, size_t height, cudaMemcpyKind kind)",
     sizes={"src": "(height - 1) * spitch + width if width and height else 0"},
 )
 def cudaMemcpy2DToArray(
@@ -1446,8 +1445,8 @@ def cudaMemcpy2DToArray(
 
 
 @libcudart(
-    "cudaError_t cudaMemcpy2DFromArray(void *dst, size_t dpitch, cudaArray_const_t src, size_t "
-    "wOffset, size_t hOffset, size_t width, size_t height, cudaMemcpyKind kind)",
+    "cudaError_t cudaMemcpy2DFromArray(void *dst, size_t dpitch, cudaArray_const_t src, size_t wOffset, "
+    "size_t hOffset, size_t width, size_t height, cudaMemcpyKind kind)",
     sizes={"dst": "(height - 1) * dpitch + width if width and height else 0"},
 )
 def cudaMemcpy2DFromArray(
@@ -1487,8 +1486,8 @@ def cudaMemcpy2DArrayToArray(
 
 
 @libcudart(
-    "cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *src, size_t count, size_t "
-    "offset, cudaMemcpyKind kind)",
+    "cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *src, size_t count, size_t offset, "
+    "cudaMemcpyKind kind)",
     sizes={"src": "count"},
 )
 def cudaMemcpyToSymbol(
@@ -1526,8 +1525,8 @@ def cudaMemcpyAsync(
 
 
 @libcudart(
-    "cudaError_t cudaMemcpyPeerAsync(void *dst, int dstDevice, const void *src, int srcDevice, "
-    "size_t count, cudaStream_t stream)"
+    "cudaError_t cudaMemcpyPeerAsync(void *dst, int dstDevice, const void *src, int srcDevice, size_t count, "
+    "cudaStream_t stream)"
 )
 def cudaMemcpyPeerAsync(
     dst: void_p, dstDevice: int, src: void_p, srcDevice: int, count: int, stream: cudaStream_t | int | None
@@ -1537,8 +1536,7 @@ def cudaMemcpyPeerAsync(
 
 @libcudart(
     "cudaError_t cudaMemcpyBatchAsync(void **dsts, void **srcs, size_t *sizes, size_t count, "
-    "cudaMemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs, size_t *failIdx, cudaStream_t "
-    "stream)",
+    "cudaMemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs, size_t *failIdx, cudaStream_t stream)",
     sizes={"dsts": "count", "srcs": "count", "sizes": "count", "attrs": "numAttrs", "attrsIdxs": "numAttrs"},
     since="12.8",
     symbols={13: None},
@@ -1556,9 +1554,8 @@ def _cudaMemcpyBatchAsync_12(
 
 
 @libcudart(
-    "cudaError_t cudaMemcpyBatchAsync(void *const *dsts, const void *const *srcs, const size_t "
-    "*sizes, size_t count, cudaMemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs, "
-    "cudaStream_t stream)",
+    "cudaError_t cudaMemcpyBatchAsync(void *const *dsts, const void *const *srcs, const size_t *sizes, "
+    "size_t count, cudaMemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs, cudaStream_t stream)",
     sizes={"dsts": "count", "srcs": "count", "sizes": "count", "attrs": "numAttrs", "attrsIdxs": "numAttrs"},
     since="13.0",
     symbols={12: None},
@@ -1609,8 +1606,8 @@ def _cudaMemcpy3DBatchAsync_12(
 
 
 @libcudart(
-    "cudaError_t cudaMemcpy3DBatchAsync(size_t numOps, cudaMemcpy3DBatchOp *opList, unsigned long "
-    "long flags, cudaStream_t stream)",
+    "cudaError_t cudaMemcpy3DBatchAsync(size_t numOps, cudaMemcpy3DBatchOp *opList, "
+    "unsigned long long flags, cudaStream_t stream)",
     sizes={"opList": "numOps"},
     since="13.0",
     symbols={12: None},
@@ -1660,8 +1657,8 @@ def cudaMemcpy3DWithAttributesAsync(
 
 
 @libcudart(
-    "cudaError_t cudaMemcpy2DAsync(void *dst, size_t dpitch, const void *src, size_t spitch, size_t "
-    "width, size_t height, cudaMemcpyKind kind, cudaStream_t stream)",
+    "cudaError_t cudaMemcpy2DAsync(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, "
+    "size_t height, cudaMemcpyKind kind, cudaStream_t stream)",
     sizes={
         "dst": "(height - 1) * dpitch + width if width and height else 0",
         "src": "(height - 1) * spitch + width if width and height else 0",
@@ -1683,9 +1680,8 @@ def cudaMemcpy2DAsync(
 
 
 @libcudart(
-    "cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t dst, size_t wOffset, size_t hOffset, const "
-    "void *src, size_t spitch, size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t "
-    "stream)",
+    "cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src, "
+    "size_t spitch, size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t stream)",
     sizes={"src": "(height - 1) * spitch + width if width and height else 0"},
 )
 def cudaMemcpy2DToArrayAsync(
@@ -1705,8 +1701,8 @@ def cudaMemcpy2DToArrayAsync(
 
 
 @libcudart(
-    "cudaError_t cudaMemcpy2DFromArrayAsync(void *dst, size_t dpitch, cudaArray_const_t src, size_t "
-    "wOffset, size_t hOffset, size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t stream)",
+    "cudaError_t cudaMemcpy2DFromArrayAsync(void *dst, size_t dpitch, cudaArray_const_t src, size_t wOffset, "
+    "size_t hOffset, size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t stream)",
     sizes={"dst": "(height - 1) * dpitch + width if width and height else 0"},
 )
 def cudaMemcpy2DFromArrayAsync(
@@ -1726,8 +1722,8 @@ def cudaMemcpy2DFromArrayAsync(
 
 
 @libcudart(
-    "cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *src, size_t count, size_t "
-    "offset, cudaMemcpyKind kind, cudaStream_t stream)",
+    "cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *src, size_t count, size_t offset, "
+    "cudaMemcpyKind kind, cudaStream_t stream)",
     sizes={"src": "count"},
 )
 def cudaMemcpyToSymbolAsync(
@@ -1744,8 +1740,8 @@ def cudaMemcpyToSymbolAsync(
 
 
 @libcudart(
-    "cudaError_t cudaMemcpyFromSymbolAsync(void *dst, const void *symbol, size_t count, size_t "
-    "offset, cudaMemcpyKind kind, cudaStream_t stream)",
+    "cudaError_t cudaMemcpyFromSymbolAsync(void *dst, const void *symbol, size_t count, size_t offset, "
+    "cudaMemcpyKind kind, cudaStream_t stream)",
     sizes={"dst": "count"},
 )
 def cudaMemcpyFromSymbolAsync(
@@ -1790,8 +1786,8 @@ def cudaMemsetAsync(
 
 
 @libcudart(
-    "cudaError_t cudaMemset2DAsync(void *devPtr, size_t pitch, int value, size_t width, size_t "
-    "height, cudaStream_t stream)"
+    "cudaError_t cudaMemset2DAsync(void *devPtr, size_t pitch, int value, size_t width, size_t height, "
+    "cudaStream_t stream)"
 )
 def cudaMemset2DAsync(
     devPtr: void_p, pitch: int, value: int, width: int, height: int, stream: cudaStream_t | int | None
@@ -1879,8 +1875,8 @@ def _location(device: int, what: str) -> cudaMemLocation:
 
 @libcudart(
     "cudaError_t cudaMemPrefetchBatchAsync(void **dptrs, size_t *sizes, size_t count, "
-    "cudaMemLocation *prefetchLocs, size_t *prefetchLocIdxs, size_t numPrefetchLocs, unsigned long "
-    "long flags, cudaStream_t stream)",
+    "cudaMemLocation *prefetchLocs, size_t *prefetchLocIdxs, size_t numPrefetchLocs, "
+    "unsigned long long flags, cudaStream_t stream)",
     sizes={
         "dptrs": "count",
         "sizes": "count",
@@ -1905,8 +1901,8 @@ def cudaMemPrefetchBatchAsync(
 
 
 @libcudart(
-    "cudaError_t cudaMemDiscardBatchAsync(void **dptrs, size_t *sizes, size_t count, unsigned long "
-    "long flags, cudaStream_t stream)",
+    "cudaError_t cudaMemDiscardBatchAsync(void **dptrs, size_t *sizes, size_t count, "
+    "unsigned long long flags, cudaStream_t stream)",
     sizes={"dptrs": "count", "sizes": "count"},
     since="13.0",
 )
@@ -1920,8 +1916,8 @@ def cudaMemDiscardBatchAsync(
 
 @libcudart(
     "cudaError_t cudaMemDiscardAndPrefetchBatchAsync(void **dptrs, size_t *sizes, size_t count, "
-    "cudaMemLocation *prefetchLocs, size_t *prefetchLocIdxs, size_t numPrefetchLocs, unsigned long "
-    "long flags, cudaStream_t stream)",
+    "cudaMemLocation *prefetchLocs, size_t *prefetchLocIdxs, size_t numPrefetchLocs, "
+    "unsigned long long flags, cudaStream_t stream)",
     sizes={
         "dptrs": "count",
         "sizes": "count",
@@ -1946,8 +1942,8 @@ def cudaMemDiscardAndPrefetchBatchAsync(
 
 
 @libcudart(
-    "cudaError_t cudaMemGetLocationInfo(void *devPtr, size_t size, size_t summaryGranularity, size_t "
-    "samplingGranularity, cudaMemLocation *location_out)",
+    "cudaError_t cudaMemGetLocationInfo(void *devPtr, size_t size, size_t summaryGranularity, "
+    "size_t samplingGranularity, cudaMemLocation *location_out)",
     sizes={"location_out": "-(-size // summaryGranularity) if summaryGranularity else 0"},
     since="13.4",
 )
@@ -2042,8 +2038,8 @@ def cudaMemRangeGetAttribute(
 
 
 @libcudart(
-    "cudaError_t cudaMemRangeGetAttributes(void **data, size_t *dataSizes, cudaMemRangeAttribute "
-    "*attributes, size_t numAttributes, const void *devPtr, size_t count)",
+    "cudaError_t cudaMemRangeGetAttributes(void **data, size_t *dataSizes, "
+    "cudaMemRangeAttribute *attributes, size_t numAttributes, const void *devPtr, size_t count)",
     sizes={"data": "numAttributes", "dataSizes": "numAttributes", "attributes": "numAttributes"},
 )
 def _cudaMemRangeGetAttributes(
@@ -2112,8 +2108,8 @@ def cudaMemcpyToArray(
 
 
 @libcudart(
-    "cudaError_t cudaMemcpyFromArray(void *dst, cudaArray_const_t src, size_t wOffset, size_t "
-    "hOffset, size_t count, cudaMemcpyKind kind)",
+    "cudaError_t cudaMemcpyFromArray(void *dst, cudaArray_const_t src, size_t wOffset, size_t hOffset, "
+    "size_t count, cudaMemcpyKind kind)",
     sizes={"dst": "count"},
 )
 def cudaMemcpyFromArray(
@@ -2149,8 +2145,8 @@ def cudaMemcpyArrayToArray(
 
 
 @libcudart(
-    "cudaError_t cudaMemcpyToArrayAsync(cudaArray_t dst, size_t wOffset, size_t hOffset, const void "
-    "*src, size_t count, cudaMemcpyKind kind, cudaStream_t stream)",
+    "cudaError_t cudaMemcpyToArrayAsync(cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src, "
+    "size_t count, cudaMemcpyKind kind, cudaStream_t stream)",
     sizes={"src": "count"},
 )
 def cudaMemcpyToArrayAsync(
@@ -2168,8 +2164,8 @@ def cudaMemcpyToArrayAsync(
 
 
 @libcudart(
-    "cudaError_t cudaMemcpyFromArrayAsync(void *dst, cudaArray_const_t src, size_t wOffset, size_t "
-    "hOffset, size_t count, cudaMemcpyKind kind, cudaStream_t stream)",
+    "cudaError_t cudaMemcpyFromArrayAsync(void *dst, cudaArray_const_t src, size_t wOffset, size_t hOffset, "
+    "size_t count, cudaMemcpyKind kind, cudaStream_t stream)",
     sizes={"dst": "count"},
 )
 def cudaMemcpyFromArrayAsync(
@@ -2446,8 +2442,8 @@ def cudaGraphicsResourceGetMappedPointer(
 
 
 @libcudart(
-    "cudaError_t cudaGraphicsSubResourceGetMappedArray(cudaArray_t *array, cudaGraphicsResource_t "
-    "resource, unsigned int arrayIndex, unsigned int mipLevel)"
+    "cudaError_t cudaGraphicsSubResourceGetMappedArray(cudaArray_t *array, cudaGraphicsResource_t resource, "
+    "unsigned int arrayIndex, unsigned int mipLevel)"
 )
 def cudaGraphicsSubResourceGetMappedArray(
     resource: cudaGraphicsResource_t | int | None, arrayIndex: int, mipLevel: int
@@ -2487,8 +2483,8 @@ def cudaCreateChannelDesc(
 
 
 @libcudart(
-    "cudaError_t cudaCreateTextureObject(cudaTextureObject_t *pTexObject, const cudaResourceDesc "
-    "*pResDesc, const cudaTextureDesc *pTexDesc, const cudaResourceViewDesc *pResViewDesc)"
+    "cudaError_t cudaCreateTextureObject(cudaTextureObject_t *pTexObject, const cudaResourceDesc *pResDesc, "
+    "const cudaTextureDesc *pTexDesc, const cudaResourceViewDesc *pResViewDesc)"
 )
 def cudaCreateTextureObject(
     pResDesc: cudaResourceDesc | None,
@@ -2646,9 +2642,8 @@ def cudaGraphCreate(flags: int) -> tuple[cudaError_t, cudaGraph_t]:
 
 
 @libcudart(
-    "cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const "
-    "cudaGraphNode_t *pDependencies, size_t numDependencies, const cudaKernelNodeParams "
-    "*pNodeParams)",
+    "cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, "
+    "const cudaGraphNode_t *pDependencies, size_t numDependencies, const cudaKernelNodeParams *pNodeParams)",
     sizes={"pDependencies": "numDependencies"},
 )
 def cudaGraphAddKernelNode(
@@ -2718,8 +2713,8 @@ def cudaGraphKernelNodeSetAttribute(
 
 
 @libcudart(
-    "cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const "
-    "cudaGraphNode_t *pDependencies, size_t numDependencies, const cudaMemcpy3DParms *pCopyParams)",
+    "cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, "
+    "const cudaGraphNode_t *pDependencies, size_t numDependencies, const cudaMemcpy3DParms *pCopyParams)",
     sizes={"pDependencies": "numDependencies"},
 )
 def cudaGraphAddMemcpyNode(
@@ -2735,8 +2730,8 @@ def cudaGraphAddMemcpyNode(
 
 @libcudart(
     "cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, "
-    "const cudaGraphNode_t *pDependencies, size_t numDependencies, const void *symbol, const void "
-    "*src, size_t count, size_t offset, cudaMemcpyKind kind)",
+    "const cudaGraphNode_t *pDependencies, size_t numDependencies, const void *symbol, const void *src, "
+    "size_t count, size_t offset, cudaMemcpyKind kind)",
     sizes={"pDependencies": "numDependencies", "src": "count"},
 )
 def cudaGraphAddMemcpyNodeToSymbol(
@@ -2776,9 +2771,9 @@ def cudaGraphAddMemcpyNodeFromSymbol(
 
 
 @libcudart(
-    "cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const "
-    "cudaGraphNode_t *pDependencies, size_t numDependencies, void *dst, const void *src, size_t "
-    "count, cudaMemcpyKind kind)",
+    "cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, "
+    "const cudaGraphNode_t *pDependencies, size_t numDependencies, void *dst, const void *src, size_t count, "
+    "cudaMemcpyKind kind)",
     sizes={"pDependencies": "numDependencies", "dst": "count", "src": "count"},
 )
 def cudaGraphAddMemcpyNode1D(
@@ -2830,8 +2825,8 @@ def cudaGraphMemcpyNodeSetParamsToSymbol(
 
 
 @libcudart(
-    "cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void *dst, const void "
-    "*symbol, size_t count, size_t offset, cudaMemcpyKind kind)",
+    "cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void *dst, const void *symbol, "
+    "size_t count, size_t offset, cudaMemcpyKind kind)",
     sizes={"dst": "count"},
 )
 def cudaGraphMemcpyNodeSetParamsFromSymbol(
@@ -2859,8 +2854,8 @@ def cudaGraphMemcpyNodeSetParams1D(
 
 
 @libcudart(
-    "cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const "
-    "cudaGraphNode_t *pDependencies, size_t numDependencies, const cudaMemsetParams *pMemsetParams)",
+    "cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, "
+    "const cudaGraphNode_t *pDependencies, size_t numDependencies, const cudaMemsetParams *pMemsetParams)",
     sizes={"pDependencies": "numDependencies"},
 )
 def cudaGraphAddMemsetNode(
@@ -2893,8 +2888,8 @@ def cudaGraphMemsetNodeSetParams(
 
 
 @libcudart(
-    "cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const "
-    "cudaGraphNode_t *pDependencies, size_t numDependencies, const cudaHostNodeParams *pNodeParams)",
+    "cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, "
+    "const cudaGraphNode_t *pDependencies, size_t numDependencies, const cudaHostNodeParams *pNodeParams)",
     sizes={"pDependencies": "numDependencies"},
 )
 def cudaGraphAddHostNode(
@@ -2923,8 +2918,8 @@ def cudaGraphHostNodeSetParams(
 
 
 @libcudart(
-    "cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const "
-    "cudaGraphNode_t *pDependencies, size_t numDependencies, cudaGraph_t childGraph)",
+    "cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, "
+    "const cudaGraphNode_t *pDependencies, size_t numDependencies, cudaGraph_t childGraph)",
     sizes={"pDependencies": "numDependencies"},
 )
 def cudaGraphAddChildGraphNode(
@@ -2946,8 +2941,8 @@ def cudaGraphChildGraphNodeGetGraph(node: cudaGraphNode_t | int | None) -> tuple
 
 
 @libcudart(
-    "cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const "
-    "cudaGraphNode_t *pDependencies, size_t numDependencies)",
+    "cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, "
+    "const cudaGraphNode_t *pDependencies, size_t numDependencies)",
     sizes={"pDependencies": "numDependencies"},
 )
 def cudaGraphAddEmptyNode(
@@ -2961,8 +2956,8 @@ def cudaGraphAddEmptyNode(
 
 
 @libcudart(
-    "cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const "
-    "cudaGraphNode_t *pDependencies, size_t numDependencies, cudaEvent_t event)",
+    "cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, "
+    "const cudaGraphNode_t *pDependencies, size_t numDependencies, cudaEvent_t event)",
     sizes={"pDependencies": "numDependencies"},
 )
 def cudaGraphAddEventRecordNode(
@@ -2989,8 +2984,8 @@ def cudaGraphEventRecordNodeSetEvent(
 
 
 @libcudart(
-    "cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const "
-    "cudaGraphNode_t *pDependencies, size_t numDependencies, cudaEvent_t event)",
+    "cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, "
+    "const cudaGraphNode_t *pDependencies, size_t numDependencies, cudaEvent_t event)",
     sizes={"pDependencies": "numDependencies"},
 )
 def cudaGraphAddEventWaitNode(
@@ -3017,9 +3012,9 @@ def cudaGraphEventWaitNodeSetEvent(
 
 
 @libcudart(
-    "cudaError_t cudaGraphAddExternalSemaphoresSignalNode(cudaGraphNode_t *pGraphNode, cudaGraph_t "
-    "graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, const "
-    "cudaExternalSemaphoreSignalNodeParams *nodeParams)",
+    "cudaError_t cudaGraphAddExternalSemaphoresSignalNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, "
+    "const cudaGraphNode_t *pDependencies, size_t numDependencies, "
+    "const cudaExternalSemaphoreSignalNodeParams *nodeParams)",
     sizes={"pDependencies": "numDependencies"},
 )
 def cudaGraphAddExternalSemaphoresSignalNode(
@@ -3046,8 +3041,8 @@ def cudaGraphExternalSemaphoresSignalNodeGetParams(
 
 
 @libcudart(
-    "cudaError_t cudaGraphExternalSemaphoresSignalNodeSetParams(cudaGraphNode_t hNode, const "
-    "cudaExternalSemaphoreSignalNodeParams *nodeParams)"
+    "cudaError_t cudaGraphExternalSemaphoresSignalNodeSetParams(cudaGraphNode_t hNode, "
+    "const cudaExternalSemaphoreSignalNodeParams *nodeParams)"
 )
 def cudaGraphExternalSemaphoresSignalNodeSetParams(
     hNode: cudaGraphNode_t | int | None, nodeParams: cudaExternalSemaphoreSignalNodeParams | None
@@ -3058,9 +3053,9 @@ def cudaGraphExternalSemaphoresSignalNodeSetParams(
 
 
 @libcudart(
-    "cudaError_t cudaGraphAddExternalSemaphoresWaitNode(cudaGraphNode_t *pGraphNode, cudaGraph_t "
-    "graph, const cudaGraphNode_t *pDependencies, size_t numDependencies, const "
-    "cudaExternalSemaphoreWaitNodeParams *nodeParams)",
+    "cudaError_t cudaGraphAddExternalSemaphoresWaitNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, "
+    "const cudaGraphNode_t *pDependencies, size_t numDependencies, "
+    "const cudaExternalSemaphoreWaitNodeParams *nodeParams)",
     sizes={"pDependencies": "numDependencies"},
 )
 def cudaGraphAddExternalSemaphoresWaitNode(
@@ -3087,8 +3082,8 @@ def cudaGraphExternalSemaphoresWaitNodeGetParams(
 
 
 @libcudart(
-    "cudaError_t cudaGraphExternalSemaphoresWaitNodeSetParams(cudaGraphNode_t hNode, const "
-    "cudaExternalSemaphoreWaitNodeParams *nodeParams)"
+    "cudaError_t cudaGraphExternalSemaphoresWaitNodeSetParams(cudaGraphNode_t hNode, "
+    "const cudaExternalSemaphoreWaitNodeParams *nodeParams)"
 )
 def cudaGraphExternalSemaphoresWaitNodeSetParams(
     hNode: cudaGraphNode_t | int | None, nodeParams: cudaExternalSemaphoreWaitNodeParams | None
@@ -3097,8 +3092,8 @@ def cudaGraphExternalSemaphoresWaitNodeSetParams(
 
 
 @libcudart(
-    "cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const "
-    "cudaGraphNode_t *pDependencies, size_t numDependencies, cudaMemAllocNodeParams *nodeParams)",
+    "cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, "
+    "const cudaGraphNode_t *pDependencies, size_t numDependencies, cudaMemAllocNodeParams *nodeParams)",
     sizes={"pDependencies": "numDependencies"},
 )
 def cudaGraphAddMemAllocNode(
@@ -3124,8 +3119,8 @@ def cudaGraphMemAllocNodeGetParams(
 
 
 @libcudart(
-    "cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const "
-    "cudaGraphNode_t *pDependencies, size_t numDependencies, void *dptr)",
+    "cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, "
+    "const cudaGraphNode_t *pDependencies, size_t numDependencies, void *dptr)",
     sizes={"pDependencies": "numDependencies"},
 )
 def cudaGraphAddMemFreeNode(
@@ -3255,8 +3250,8 @@ def cudaGraphGetNodes(
 
 
 @libcudart(
-    "cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *pRootNodes, size_t "
-    "*pNumRootNodes)",
+    "cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *pRootNodes, "
+    "size_t *pNumRootNodes)",
     sizes={"pRootNodes": "pNumRootNodes"},
 )
 def cudaGraphGetRootNodes(
@@ -3297,8 +3292,8 @@ cudaGraphGetEdges = padded(cudaGraphGetEdges_v2, _cudaGraphGetEdges_12, "cudaGra
 
 
 @libcudart(
-    "cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *pDependencies, size_t "
-    "*pNumDependencies)",
+    "cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *pDependencies, "
+    "size_t *pNumDependencies)",
     sizes={"pDependencies": "pNumDependencies"},
     symbols={13: None},
 )
@@ -3339,8 +3334,8 @@ def _cudaGraphNodeGetDependentNodes_12(
 
 
 @libcudart(
-    "cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t "
-    "*pDependentNodes, cudaGraphEdgeData *edgeData, size_t *pNumDependentNodes)",
+    "cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *pDependentNodes, "
+    "cudaGraphEdgeData *edgeData, size_t *pNumDependentNodes)",
     sizes={"pDependentNodes": "pNumDependentNodes", "edgeData": "pNumDependentNodes"},
     since="12.3",
     symbols={12: "cudaGraphNodeGetDependentNodes_v2"},
@@ -3359,8 +3354,8 @@ cudaGraphNodeGetDependentNodes = padded(
 
 
 @libcudart(
-    "cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const "
-    "cudaGraphNode_t *to, size_t numDependencies)",
+    "cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, "
+    "const cudaGraphNode_t *to, size_t numDependencies)",
     sizes={"from": "numDependencies", "to": "numDependencies"},
     symbols={13: None},
 )
@@ -3373,8 +3368,8 @@ def _cudaGraphAddDependencies_12(
 
 
 @libcudart(
-    "cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const "
-    "cudaGraphNode_t *to, const cudaGraphEdgeData *edgeData, size_t numDependencies)",
+    "cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, "
+    "const cudaGraphNode_t *to, const cudaGraphEdgeData *edgeData, size_t numDependencies)",
     sizes={"from": "numDependencies", "to": "numDependencies", "edgeData": "numDependencies"},
     since="12.3",
     symbols={12: "cudaGraphAddDependencies_v2"},
@@ -3395,8 +3390,8 @@ cudaGraphAddDependencies = either(cudaGraphAddDependencies_v2, _cudaGraphAddDepe
 
 
 @libcudart(
-    "cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const "
-    "cudaGraphNode_t *to, size_t numDependencies)",
+    "cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, "
+    "const cudaGraphNode_t *to, size_t numDependencies)",
     sizes={"from": "numDependencies", "to": "numDependencies"},
     symbols={13: None},
 )
@@ -3409,8 +3404,8 @@ def _cudaGraphRemoveDependencies_12(
 
 
 @libcudart(
-    "cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const "
-    "cudaGraphNode_t *to, const cudaGraphEdgeData *edgeData, size_t numDependencies)",
+    "cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, "
+    "const cudaGraphNode_t *to, const cudaGraphEdgeData *edgeData, size_t numDependencies)",
     sizes={"from": "numDependencies", "to": "numDependencies", "edgeData": "numDependencies"},
     since="12.3",
     symbols={12: "cudaGraphRemoveDependencies_v2"},
@@ -3440,8 +3435,8 @@ def cudaGraphDestroyNode(node: cudaGraphNode_t | int | None) -> tuple[cudaError_
 
 
 @libcudart(
-    "cudaError_t cudaGraphInstantiate(cudaGraphExec_t *pGraphExec, cudaGraph_t graph, unsigned long "
-    "long flags)"
+    "cudaError_t cudaGraphInstantiate(cudaGraphExec_t *pGraphExec, cudaGraph_t graph, "
+    "unsigned long long flags)"
 )
 def cudaGraphInstantiate(graph: cudaGraph_t | int | None, flags: int) -> tuple[cudaError_t, cudaGraphExec_t]:
     """Validate `graph` and return an executable graph built from it; `flags` is 0 or a mix of
@@ -3509,9 +3504,8 @@ def cudaGraphExecMemcpyNodeSetParams(
 
 
 @libcudart(
-    "cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t hGraphExec, "
-    "cudaGraphNode_t node, const void *symbol, const void *src, size_t count, size_t offset, "
-    "cudaMemcpyKind kind)",
+    "cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, "
+    "const void *symbol, const void *src, size_t count, size_t offset, cudaMemcpyKind kind)",
     sizes={"src": "count"},
 )
 def cudaGraphExecMemcpyNodeSetParamsToSymbol(
@@ -3530,8 +3524,7 @@ def cudaGraphExecMemcpyNodeSetParamsToSymbol(
 
 @libcudart(
     "cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t hGraphExec, "
-    "cudaGraphNode_t node, void *dst, const void *symbol, size_t count, size_t offset, "
-    "cudaMemcpyKind kind)",
+    "cudaGraphNode_t node, void *dst, const void *symbol, size_t count, size_t offset, cudaMemcpyKind kind)",
     sizes={"dst": "count"},
 )
 def cudaGraphExecMemcpyNodeSetParamsFromSymbol(
@@ -3549,8 +3542,8 @@ def cudaGraphExecMemcpyNodeSetParamsFromSymbol(
 
 
 @libcudart(
-    "cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t hGraphExec, cudaGraphNode_t "
-    "node, void *dst, const void *src, size_t count, cudaMemcpyKind kind)",
+    "cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, "
+    "void *dst, const void *src, size_t count, cudaMemcpyKind kind)",
     sizes={"dst": "count", "src": "count"},
 )
 def cudaGraphExecMemcpyNodeSetParams1D(
@@ -3595,8 +3588,8 @@ def cudaGraphExecHostNodeSetParams(
 
 
 @libcudart(
-    "cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t "
-    "node, cudaGraph_t childGraph)"
+    "cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, "
+    "cudaGraph_t childGraph)"
 )
 def cudaGraphExecChildGraphNodeSetParams(
     hGraphExec: cudaGraphExec_t | int | None,
@@ -3609,8 +3602,8 @@ def cudaGraphExecChildGraphNodeSetParams(
 
 
 @libcudart(
-    "cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t hGraphExec, cudaGraphNode_t "
-    "hNode, cudaEvent_t event)"
+    "cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, "
+    "cudaEvent_t event)"
 )
 def cudaGraphExecEventRecordNodeSetEvent(
     hGraphExec: cudaGraphExec_t | int | None,
@@ -3621,8 +3614,8 @@ def cudaGraphExecEventRecordNodeSetEvent(
 
 
 @libcudart(
-    "cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t hGraphExec, cudaGraphNode_t "
-    "hNode, cudaEvent_t event)"
+    "cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, "
+    "cudaEvent_t event)"
 )
 def cudaGraphExecEventWaitNodeSetEvent(
     hGraphExec: cudaGraphExec_t | int | None,
@@ -3661,8 +3654,8 @@ def cudaGraphExecExternalSemaphoresWaitNodeSetParams(
 
 
 @libcudart(
-    "cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, unsigned "
-    "int isEnabled)"
+    "cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, "
+    "unsigned int isEnabled)"
 )
 def cudaGraphNodeSetEnabled(
     hGraphExec: cudaGraphExec_t | int | None, hNode: cudaGraphNode_t | int | None, isEnabled: int
@@ -3673,8 +3666,8 @@ def cudaGraphNodeSetEnabled(
 
 
 @libcudart(
-    "cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, unsigned "
-    "int *isEnabled)"
+    "cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, "
+    "unsigned int *isEnabled)"
 )
 def cudaGraphNodeGetEnabled(
     hGraphExec: cudaGraphExec_t | int | None, hNode: cudaGraphNode_t | int | None
@@ -3758,8 +3751,8 @@ def cudaUserObjectRelease(object: cudaUserObject_t | int | None, count: int) -> 
 
 
 @libcudart(
-    "cudaError_t cudaGraphRetainUserObject(cudaGraph_t graph, cudaUserObject_t object, unsigned int "
-    "count, unsigned int flags)"
+    "cudaError_t cudaGraphRetainUserObject(cudaGraph_t graph, cudaUserObject_t object, unsigned int count, "
+    "unsigned int flags)"
 )
 def cudaGraphRetainUserObject(
     graph: cudaGraph_t | int | None, object: cudaUserObject_t | int | None, count: int, flags: int
@@ -3779,8 +3772,8 @@ def cudaGraphReleaseUserObject(
 
 
 @libcudart(
-    "cudaError_t cudaGraphAddNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const "
-    "cudaGraphNode_t *pDependencies, size_t numDependencies, cudaGraphNodeParams *nodeParams)",
+    "cudaError_t cudaGraphAddNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, "
+    "const cudaGraphNode_t *pDependencies, size_t numDependencies, cudaGraphNodeParams *nodeParams)",
     sizes={"pDependencies": "numDependencies"},
     since="12.2",
     symbols={13: None},
@@ -3794,9 +3787,9 @@ def _cudaGraphAddNode_12(
 
 
 @libcudart(
-    "cudaError_t cudaGraphAddNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const "
-    "cudaGraphNode_t *pDependencies, const cudaGraphEdgeData *dependencyData, size_t "
-    "numDependencies, cudaGraphNodeParams *nodeParams)",
+    "cudaError_t cudaGraphAddNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, "
+    "const cudaGraphNode_t *pDependencies, const cudaGraphEdgeData *dependencyData, size_t numDependencies, "
+    "cudaGraphNodeParams *nodeParams)",
     sizes={"pDependencies": "numDependencies", "dependencyData": "numDependencies"},
     since="12.3",
     symbols={12: "cudaGraphAddNode_v2"},
@@ -3866,8 +3859,7 @@ def cudaGraphConditionalHandleCreate(
 
 @libcudart(
     "cudaError_t cudaGraphConditionalHandleCreate_v2(cudaGraphConditionalHandle *pHandle_out, "
-    "cudaGraph_t graph, cudaExecutionContext_t ctx, unsigned int defaultLaunchValue, unsigned int "
-    "flags)",
+    "cudaGraph_t graph, cudaExecutionContext_t ctx, unsigned int defaultLaunchValue, unsigned int flags)",
     since="13.1",
 )
 def cudaGraphConditionalHandleCreate_v2(
@@ -3885,8 +3877,8 @@ def cudaGraphConditionalHandleCreate_v2(
 
 
 @libcudart(
-    "cudaError_t cudaGetDriverEntryPoint(const char *symbol, void **funcPtr, unsigned long long "
-    "flags, cudaDriverEntryPointQueryResult *driverStatus)"
+    "cudaError_t cudaGetDriverEntryPoint(const char *symbol, void **funcPtr, unsigned long long flags, "
+    "cudaDriverEntryPointQueryResult *driverStatus)"
 )
 def cudaGetDriverEntryPoint(
     symbol: bytes | None, flags: int
@@ -3897,8 +3889,8 @@ def cudaGetDriverEntryPoint(
 
 
 @libcudart(
-    "cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **funcPtr, unsigned int "
-    "cudaVersion, unsigned long long flags, cudaDriverEntryPointQueryResult *driverStatus)",
+    "cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **funcPtr, "
+    "unsigned int cudaVersion, unsigned long long flags, cudaDriverEntryPointQueryResult *driverStatus)",
     since="12.5",
 )
 def cudaGetDriverEntryPointByVersion(
@@ -3913,9 +3905,9 @@ def cudaGetDriverEntryPointByVersion(
 
 
 @libcudart(
-    "cudaError_t cudaLibraryLoadData(cudaLibrary_t *library, const void *code, cudaJitOption "
-    "*jitOptions, void **jitOptionsValues, unsigned int numJitOptions, cudaLibraryOption "
-    "*libraryOptions, void **libraryOptionValues, unsigned int numLibraryOptions)",
+    "cudaError_t cudaLibraryLoadData(cudaLibrary_t *library, const void *code, cudaJitOption *jitOptions, "
+    "void **jitOptionsValues, unsigned int numJitOptions, cudaLibraryOption *libraryOptions, "
+    "void **libraryOptionValues, unsigned int numLibraryOptions)",
     sizes={
         "jitOptions": "numJitOptions",
         "jitOptionsValues": "numJitOptions",
@@ -3940,9 +3932,9 @@ def cudaLibraryLoadData(
 
 
 @libcudart(
-    "cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t *library, const char *fileName, cudaJitOption "
-    "*jitOptions, void **jitOptionsValues, unsigned int numJitOptions, cudaLibraryOption "
-    "*libraryOptions, void **libraryOptionValues, unsigned int numLibraryOptions)",
+    "cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t *library, const char *fileName, "
+    "cudaJitOption *jitOptions, void **jitOptionsValues, unsigned int numJitOptions, "
+    "cudaLibraryOption *libraryOptions, void **libraryOptionValues, unsigned int numLibraryOptions)",
     sizes={
         "jitOptions": "numJitOptions",
         "jitOptionsValues": "numJitOptions",
@@ -4035,8 +4027,8 @@ def cudaLibraryEnumerateKernels(
 
 
 @libcudart(
-    "cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, cudaFuncAttribute attr, int "
-    "value, int device)",
+    "cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, cudaFuncAttribute attr, int value, "
+    "int device)",
     since="12.8",
 )
 def cudaKernelSetAttributeForDevice(
@@ -4064,8 +4056,7 @@ def cudaDeviceGetDevResource(
 
 @libcudart(
     "cudaError_t cudaDevSmResourceSplitByCount(cudaDevResource *result, unsigned int *nbGroups, "
-    "const cudaDevResource *input, cudaDevResource *remaining, unsigned int flags, unsigned int "
-    "minCount)",
+    "const cudaDevResource *input, cudaDevResource *remaining, unsigned int flags, unsigned int minCount)",
     sizes={"result": "nbGroups"},
     since="13.1",
 )
@@ -4078,8 +4069,8 @@ def cudaDevSmResourceSplitByCount(
 
 
 @libcudart(
-    "cudaError_t cudaDevSmResourceSplit(cudaDevResource *result, unsigned int nbGroups, const "
-    "cudaDevResource *input, cudaDevResource *remainder, unsigned int flags, "
+    "cudaError_t cudaDevSmResourceSplit(cudaDevResource *result, unsigned int nbGroups, "
+    "const cudaDevResource *input, cudaDevResource *remainder, unsigned int flags, "
     "cudaDevSmResourceGroupParams *groupParams)",
     sizes={"result": "nbGroups", "groupParams": "nbGroups"},
     since="13.1",
@@ -4096,8 +4087,8 @@ def cudaDevSmResourceSplit(
 
 
 @libcudart(
-    "cudaError_t cudaDevResourceGenerateDesc(cudaDevResourceDesc_t *phDesc, cudaDevResource "
-    "*resources, unsigned int nbResources)",
+    "cudaError_t cudaDevResourceGenerateDesc(cudaDevResourceDesc_t *phDesc, cudaDevResource *resources, "
+    "unsigned int nbResources)",
     sizes={"resources": "nbResources"},
     since="13.1",
 )
@@ -4110,8 +4101,8 @@ def cudaDevResourceGenerateDesc(
 
 
 @libcudart(
-    "cudaError_t cudaGreenCtxCreate(cudaExecutionContext_t *phCtx, cudaDevResourceDesc_t desc, int "
-    "device, unsigned int flags)",
+    "cudaError_t cudaGreenCtxCreate(cudaExecutionContext_t *phCtx, cudaDevResourceDesc_t desc, int device, "
+    "unsigned int flags)",
     since="13.1",
 )
 def cudaGreenCtxCreate(
@@ -4130,8 +4121,8 @@ def cudaExecutionCtxDestroy(ctx: cudaExecutionContext_t | int | None) -> tuple[c
 
 
 @libcudart(
-    "cudaError_t cudaExecutionCtxGetDevResource(cudaExecutionContext_t ctx, cudaDevResource "
-    "*resource, cudaDevResourceType type)",
+    "cudaError_t cudaExecutionCtxGetDevResource(cudaExecutionContext_t ctx, cudaDevResource *resource, "
+    "cudaDevResourceType type)",
     since="13.1",
 )
 def cudaExecutionCtxGetDevResource(
@@ -4231,8 +4222,8 @@ def cudaGetKernel(entryFuncAddr: void_p) -> tuple[cudaError_t, cudaKernel_t]:
 
 
 @libcudart(
-    "cudaError_t cudaGLGetDevices(unsigned int *pCudaDeviceCount, int *pCudaDevices, unsigned int "
-    "cudaDeviceCount, cudaGLDeviceList deviceList)",
+    "cudaError_t cudaGLGetDevices(unsigned int *pCudaDeviceCount, int *pCudaDevices, "
+    "unsigned int cudaDeviceCount, cudaGLDeviceList deviceList)",
     sizes={"pCudaDevices": "cudaDeviceCount"},
 )
 def cudaGLGetDevices(
@@ -4244,8 +4235,8 @@ def cudaGLGetDevices(
 
 
 @libcudart(
-    "cudaError_t cudaGraphicsGLRegisterImage(cudaGraphicsResource **resource, GLuint image, GLenum "
-    "target, unsigned int flags)"
+    "cudaError_t cudaGraphicsGLRegisterImage(cudaGraphicsResource **resource, GLuint image, GLenum target, "
+    "unsigned int flags)"
 )
 def cudaGraphicsGLRegisterImage(
     image: GLuint | int, target: GLenum | int, flags: int
@@ -4322,8 +4313,8 @@ def cudaGLUnmapBufferObjectAsync(
 
 
 @libcudart(
-    "cudaError_t cudaGraphicsEGLRegisterImage(cudaGraphicsResource **pCudaResource, EGLImageKHR "
-    "image, unsigned int flags)"
+    "cudaError_t cudaGraphicsEGLRegisterImage(cudaGraphicsResource **pCudaResource, EGLImageKHR image, "
+    "unsigned int flags)"
 )
 def cudaGraphicsEGLRegisterImage(
     image: EGLImageKHR | int | None, flags: int
@@ -4343,8 +4334,8 @@ def cudaEGLStreamConsumerConnect(
 
 
 @libcudart(
-    "cudaError_t cudaEGLStreamConsumerConnectWithFlags(cudaEglStreamConnection *conn, EGLStreamKHR "
-    "eglStream, unsigned int flags)"
+    "cudaError_t cudaEGLStreamConsumerConnectWithFlags(cudaEglStreamConnection *conn, "
+    "EGLStreamKHR eglStream, unsigned int flags)"
 )
 def cudaEGLStreamConsumerConnectWithFlags(
     eglStream: EGLStreamKHR | int | None, flags: int
@@ -4403,8 +4394,8 @@ def cudaEGLStreamProducerDisconnect(conn: cudaEglStreamConnection) -> tuple[cuda
 
 
 @libcudart(
-    "cudaError_t cudaEGLStreamProducerPresentFrame(cudaEglStreamConnection *conn, cudaEglFrame "
-    "eglframe, cudaStream_t *pStream)",
+    "cudaError_t cudaEGLStreamProducerPresentFrame(cudaEglStreamConnection *conn, cudaEglFrame eglframe, "
+    "cudaStream_t *pStream)",
     in_place=("conn", "pStream"),
 )
 def cudaEGLStreamProducerPresentFrame(
@@ -4416,8 +4407,8 @@ def cudaEGLStreamProducerPresentFrame(
 
 
 @libcudart(
-    "cudaError_t cudaEGLStreamProducerReturnFrame(cudaEglStreamConnection *conn, cudaEglFrame "
-    "*eglframe, cudaStream_t *pStream)",
+    "cudaError_t cudaEGLStreamProducerReturnFrame(cudaEglStreamConnection *conn, cudaEglFrame *eglframe, "
+    "cudaStream_t *pStream)",
     in_place=("conn", "pStream"),
 )
 def cudaEGLStreamProducerReturnFrame(
@@ -4467,8 +4458,8 @@ def cudaVDPAUGetDevice(
 
 
 @libcudart(
-    "cudaError_t cudaVDPAUSetVDPAUDevice(int device, VdpDevice vdpDevice, VdpGetProcAddress "
-    "*vdpGetProcAddress)",
+    "cudaError_t cudaVDPAUSetVDPAUDevice(int device, VdpDevice vdpDevice, "
+    "VdpGetProcAddress *vdpGetProcAddress)",
     in_place=("vdpGetProcAddress",),
 )
 def cudaVDPAUSetVDPAUDevice(

@@ -279,8 +279,8 @@ class Additions:
             inputs.append(f"{p.name}: {annotation}")
         options = [f"    sizes={sizes!r},\n".replace("'", '"')] if sizes else []
         since = f'    since="{self.since}",\n'
-        lines = textwrap.wrap(prototype, 96, break_long_words=False)
-        text = "\n".join(f'    "{line} "' for line in lines)[:-2] + '",\n'
+        lines = textwrap.wrap(re.sub("(?<!,) ", "\0", prototype), 102, break_long_words=False)
+        text = "\n".join(f'    "{line} "' for line in lines)[:-2].replace("\0", " ") + '",\n'
         head = f"@{self.library}(\n{text}{''.join(options)}{since})\n"
         returned = ", ".join(results)
         return f"{head}def {name}({', '.join(inputs)}) -> tuple[{returned}]:\n    {TODO}"

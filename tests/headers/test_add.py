@@ -37,7 +37,7 @@ typedef struct nvmlSpeed_v2_st
     nvmlDevice_t device;
 }} nvmlSpeed_v2_t;
 nvmlReturn_t nvmlDeviceGetSpeed(nvmlDevice_t device, nvmlPace_t pace, nvmlSpeed_v2_t *speed);
-nvmlReturn_t nvmlDeviceSetSteps(nvmlDevice_t device, unsigned int count, const nvmlStep_t *steps);
+nvmlReturn_t nvmlDeviceSetSteps(nvmlDevice_t device, unsigned int count, const nvmlStep_t *stepsOfEachSpeed);
 """
 PRINTED = {
     "NVML_VALUE_COUNT_OF_TESTS": "NVML_VALUE_COUNT_OF_TESTS = 12",
@@ -76,13 +76,13 @@ tuple[nvmlReturn_t, nvmlSpeed_v2_t]:
     """TODO."""''',
     "nvmlDeviceSetSteps": '''\
 @libnvml(
-    "nvmlReturn_t nvmlDeviceSetSteps(nvmlDevice_t device, unsigned int count, const nvmlStep_t "
-    "*steps)",
-    sizes={"steps": "count"},
+    "nvmlReturn_t nvmlDeviceSetSteps(nvmlDevice_t device, unsigned int count, "
+    "const nvmlStep_t *stepsOfEachSpeed)",
+    sizes={"stepsOfEachSpeed": "count"},
     since="13.6",
 )
 def nvmlDeviceSetSteps(device: nvmlDevice_t | int | None, count: int, \
-steps: Sequence[nvmlStep_t] | None) -> tuple[nvmlReturn_t]:
+stepsOfEachSpeed: Sequence[nvmlStep_t] | None) -> tuple[nvmlReturn_t]:
     """TODO."""''',
 }
 
