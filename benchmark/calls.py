@@ -391,7 +391,7 @@ def scope_of_core(
     """What the statements mean with `core`: cudapy.core, or cuda.core; pointers are numbers, or buffers."""
     device = core.Device(0)
     device.set_current()
-    stream = core.Stream.from_handle(handles.stream)
+    stream = device.create_stream()  # one that no other library can use, as most are
     values = list(handles.arguments.values)
     if kernel == "saxpy":
         import numpy
@@ -413,7 +413,7 @@ def scope_of_core_calls(core: Any) -> dict[str, Any]:
     """What the statements of `CORE` mean with `core`."""
     device = core.Device(0)
     device.set_current()
-    stream = device.create_stream()  # one that no other library can capture, as most are
+    stream = device.create_stream()
     source, target = (device.allocate(4096, stream=stream) for _ in range(2))
     return {
         "Device": core.Device,

@@ -78,11 +78,7 @@ def is_of(part: str, call: calls.Call) -> bool:
 
 
 def core_rows(rounds: int, part: str) -> list[Row]:
-    """Objects of core; and its launches, whose floor is cuLaunchKernelEx with everything made before.
-
-    The objects come first: launches use a stream of somebody else, who could capture it at any time, and from
-    then on core takes more care when it frees.
-    """
+    """Objects of core; and its launches, whose floor is cuLaunchKernelEx with everything made before."""
     objects = [call for call in (*calls.CORE, calls.DEFAULT_STREAM) if is_of(part, call)]
     rows = [object_row(call.statement, rounds) for call in objects]
     by_hand = scope_by_hand(pathfinder.load("cuda").path, saxpy())

@@ -122,7 +122,7 @@ def test_core(
 
     def loop(core: Any) -> Loop:
         scope = scope_of_core(core, gpu.cubin, kernel, gpu.handles(kernel), buffers)
-        return Loop(with_arguments(call, scope), scope, call.calls, gpu.drain)
+        return Loop(with_arguments(call, scope), scope, call.calls, scope["stream"].sync)
 
     rivals: dict[str, Callable[[], Contender]] = {
         "C++": lambda: twin("round trip" if call is LAUNCH_SYNC else kernel, call.calls),
@@ -147,11 +147,11 @@ def test_prepared(race: Race, gpu: Gpu, twin: Callable[..., Contender], kernel: 
     scope = scope_of_core(core, gpu.cubin, kernel, gpu.handles(kernel), buffers)
     names = [name for name in scope if name[0] == "a" and name[1:].isdigit()]
     scope["run"] = core.prepare(scope["stream"], scope["config"], scope["kernel"], *map(scope.get, names))
-    mine = Loop(f"run({', '.join(names)})", scope, LAUNCH.calls, gpu.drain)
+    mine = Loop(f"run({', '.join(names)})", scope, LAUNCH.calls, scope["stream"].sync)
 
     def theirs() -> Loop:
         scope = scope_of_core(import_module("cuda.core"), gpu.cubin, kernel, gpu.handles(kernel), buffers)
-        return Loop(with_arguments(LAUNCH, scope), scope, LAUNCH.calls, gpu.drain)
+        return Loop(with_arguments(LAUNCH, scope), scope, LAUNCH.calls, scope["stream"].sync)
 
     rivals: dict[str, Callable[[], Contender]] = {
         "C++": lambda: twin(kernel, LAUNCH.calls),

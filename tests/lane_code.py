@@ -27,6 +27,8 @@ from cudapy._ffi.lane_types import (
     MOST_RESULTS,
     NARROW,
     NONE,
+    NOTED,
+    NOTING,
     OBJECT,
     PLACE,
     RESULTS,
@@ -64,8 +66,10 @@ CELLS = VALUES + 8 * MOST_PARAMETERS
 TEMPORARY, ALONE, LEFT = (At(RSP, 8 * i) for i in range(3))  # before and after the call of C
 OBJECTS = RESULTS.index("struct")  # and what follows: made before C is called
 MOST_CHARS = 1 << 16
-COPY, HANDLE, ITEMS_END, OUTPUTS = (At(RSP, CELLS + 16 * MOST_RESULTS + 8 * i) for i in range(4))
-ITEMS = CELLS + 16 * MOST_RESULTS + 32  # of arrays
+PLACES = [At(RSP, CELLS + 16 * MOST_RESULTS + 8 * i) for i in range(6)]
+COPY, HANDLE, ITEMS_END, OUTPUTS, NOTED_AT, NOTING_AT = PLACES
+ITEMS = PLACES[-1].displacement + 8  # of arrays
+NOTE = 8  # how far behind its value a handle has its note
 ROOM = (ITEMS + 8 * MOST_ITEMS) // 16 * 16 + 8  # with six registers and the return address: 16 bytes
 
 
@@ -207,7 +211,7 @@ class Routine(LaneRoutine):
         self.jump("slow")
 
         self.label("typed")
-        self.test_bits(RCX, ENUM | BYTES | SLOT | PLACE | VALUE | NARROW)
+        self.test_bits(RCX, ENUM | BYTES | SLOT | PLACE | VALUE | NARROW | NOTED | NOTING)
         self.jump_if("e", "handle of 8")
         self.if_bit(RCX, ENUM, "digits")
         self.word("mov", RDX, RSI)
@@ -227,10 +231,19 @@ class Routine(LaneRoutine):
         self.load(RSI, At(RSI, 0, R11))
         self.word("mov", RDX, RSI)
         self.if_bit(RCX, PLACE, "store")
+        self.if_bit(RCX, NOTED | NOTING, "noted")
         self.if_bit(RCX, VALUE, "by value")
         self.fetch(RDX, At(RSI), 4)
         self.if_bit(RCX, NARROW, "store")
         self.load(RDX, At(RSI))
+        self.jump("store")
+        self.label("noted")
+        self.load(RDX, At(RSI))
+        self.if_bit(RCX, NOTING, "noting")
+        self.keep(NOTED_AT, RSI)
+        self.jump("store")
+        self.label("noting")
+        self.keep(NOTING_AT, RSI)
         self.jump("store")
         self.label("handle of 8")
         self.load(R11, self.shared("storage_at"))
@@ -741,8 +754,9 @@ class Routine(LaneRoutine):
         self.ret()
 
     def call_c(self) -> None:
-        """R14: the status."""
+        """R14: the status, R12: how often C may still be called."""
         self.label("unlock")
+        self.load(R12, self.of_function("times"))
         self.load(RAX, self.of_function("locked"))
         self.test(RAX, RAX)
         self.jump_if("ne", "unlocked")
@@ -765,14 +779,43 @@ class Routine(LaneRoutine):
         self.call_at(self.of_function("c"))
         self.widen(R14, RAX)
         self.test(R14, R14)
-        self.jump_if("ne", "called")
+        self.jump_if("ne", "perhaps again")
         self.load(RAX, self.of_function("second"))
         self.test(RAX, RAX)
         self.jump_if("e", "called")
+        self.load(R8, self.of_function("only_noted"))
+        self.test(R8, R8)
+        self.jump_if("ne", "if noted")
+        self.label("the second")
         for i, register in enumerate(self.in_registers):
             self.load(register, At(RSP, VALUES + 8 * i))
-        self.call_at(RAX)
+        self.call_at(self.of_function("second"))
         self.widen(R14, RAX)
+        self.jump("called")
+        self.label("if noted")
+        self.load(RCX, NOTING_AT)
+        self.load(RDX, At(RCX, NOTE))
+        self.test(RDX, RDX)
+        self.jump_if("e", "if guarded")
+        self.number("cmp", RDX, 1)
+        self.jump_if("ne", "the second")
+        self.zero(RDX)
+        self.keep(At(RCX, NOTE), RDX)
+        self.jump("the second")
+        self.label("if guarded")
+        self.load(RAX, At(R8))
+        self.test(RAX, RAX)
+        self.jump_if("e", "called")
+        self.load(RAX, At(RAX))
+        self.test(RAX, RAX)
+        self.jump_if("ne", "the second")
+        self.number("add", R8, 8)
+        self.jump("if guarded")
+        self.label("perhaps again")
+        self.word("cmp", R14, self.of_function("again"))
+        self.jump_if("ne", "called")
+        self.number("sub", R12, 1)
+        self.jump_if("ne", "pushed")
         self.label("called")
         self.word("mov", RDI, R15)
         self.test(RDI, RDI)
@@ -781,6 +824,20 @@ class Routine(LaneRoutine):
         self.label("locked")
         self.test(R14, R14)
         self.jump_if("ne", "failed")
+        self.load(RAX, self.of_function("notes"))
+        self.test(RAX, RAX)
+        self.jump_if("e", "succeeded")
+        self.load(RCX, NOTED_AT)
+        self.load(RDX, At(RCX, NOTE))
+        self.number("cmp", RAX, 1)
+        self.jump_if("e", "note")
+        self.zero(RAX)
+        self.load(RDX, NOTING_AT)
+        self.load(RDX, At(RDX, NOTE))
+        self.label("note")
+        self.word("or", RAX, RDX)
+        self.keep(At(RCX, NOTE), RAX)
+        self.label("succeeded")
 
     def results(self) -> None:
         """R13: the tuple, or 0; R12 where the next result goes, R14 what is known of it, R15 its cell."""

@@ -15,15 +15,17 @@ MOST_RESULTS = 3
 
 MOST_ITEMS = 64  # of all arrays
 
-INTEGER, NONE, ENUM, BYTES, PLACE, NARROW, SLOT, OBJECT, ARRAY, VALUE, ADDRESS, CONSTANT, SAME, UNSEEN = (
-    1 << i for i in range(14)
-)
+(
+    INTEGER, NONE, ENUM, BYTES, PLACE, NARROW, SLOT, OBJECT, ARRAY, VALUE, ADDRESS, CONSTANT, SAME, UNSEEN,
+    NOTED, NOTING,
+) = (1 << i for i in range(16))  # fmt: skip
 """INTEGER, NONE: may be an int, None. Objects of the class are ints (ENUM), or bytes, or ctypes objects,
 passed by their address (PLACE) or by their value, of four bytes (NARROW) or eight; or they have such an
 object in a slot (SLOT). OBJECT: any object, which C does not get. ARRAY: a list or tuple of ints up to
 `limit` and handles, of which C gets the address. VALUE: a struct that C gets in as many words as it has.
 ADDRESS: an int is an address. CONSTANT: C gets the `limit`, whatever the object is. SAME: the object at that
-address. UNSEEN: C does not get it. Where an int may be, a member of any enum of ours may be as well.
+address. UNSEEN: C does not get it. NOTED, NOTING: a handle that gets a note after a success, and one whose
+note is read: the word behind its value. Where an int may be, a member of any enum of ours may be as well.
 """
 RESULTS = (
     "handle 8", "signed 4", "unsigned 8", "enum", "handle 4", "unsigned 4", "signed 8", "bool", "float 4",

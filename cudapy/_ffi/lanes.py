@@ -82,7 +82,7 @@ MOST_BLOCKS = 16
 FUNCTION = (
     "slow", "code", "count", "inputs", "parts", "arguments", "results", "outputs", "c", "locked", "on_stack",
     "only", "room", "first", "failed", "kept", "special", "number_in", "last", "sized", "found", "second",
-    "returned", "guards", "asked",
+    "returned", "guards", "asked", "notes", "only_noted", "again", "times",
     "expected", "chosen", "required",
     "state_at", "state", "gone_at", "copied", "copy_size", "handle_at", "also_at", "number_at",
     "wrapper", "wrapper_size", "owner_at", "same_at",
@@ -104,6 +104,10 @@ puts into `c` in the first call (see `prepare`). second: what is called after a 
 with the same arguments. returned: which argument is the result: 8 for the first one, 0 for none.
 guards: where the addresses of words are that must be 0, before a 0; 0: there are none. asked: a C function
 that fills a word, or 0; expected: the slot of the argument that the word must be.
+notes: after a success the NOTED handle gets 1 in its note besides what it has, 2: what the NOTING one has; 0:
+nothing. only_noted: 0, or guards: unless one of them is other than 0, `second` is called only if the NOTING
+handle has a note; one of 1 is 0 from then on. again, times: a status, and how often the C function is called
+while it returns that.
 chosen: 0, or where it is said which RESULT there is for which attribute: the slot of the attribute, a number
 that is higher than all of them, and the address of the RESULT for each, or 0.
 
@@ -142,6 +146,18 @@ def released(cls: type, required: Mapping[str, object], state: object, gone: str
     for i, (place, obj) in enumerate(zip(places, required.values(), strict=True)):
         words[2 * i], words[2 * i + 1] = place, immortal(obj)
     return Released(start, places[0], immortal(state), slot_at(cls, gone) if gone else 0), words
+
+
+class Noted(NamedTuple):
+    """What a call has to do with notes."""
+
+    notes: int
+    only_noted: int
+    again: int
+    times: int
+
+
+NOTHING_NOTED = Noted(0, 0, 0, 0)
 
 
 class Copied(NamedTuple):
@@ -368,6 +384,8 @@ class _Lanes:
         self.first_call = self._blocks[0].routine + FIRST_CALL
         self._words = _Words()
         self._templates = {width: self._template(cls) for width, cls in ((4, Int), (8, Pointer))}
+        if not self._templates[8][0]:
+            raise NoLanes("a handle is not what was expected")
         self._kept_handles: dict[Any, int] = {}
         self._items_at = self.context["items_at"]
 
@@ -384,6 +402,7 @@ class _Lanes:
         returned: int = 0,
         guards: Sequence[int] = (),
         asked: tuple[int, int] = (0, 0),
+        noted: Noted = NOTHING_NOTED,
         released: Released = NOTHING_RELEASED,
         copied: Copied = NOTHING_COPIED,
     ) -> Any:
@@ -396,6 +415,7 @@ class _Lanes:
         returned: the number of the argument, from 1, that is the result.
         guards: the addresses of words that must be 0.
         asked: the address of a C function that fills a word, and the slot of the argument that this must be.
+        noted: what the note of a NOTED or NOTING argument says.
         """
         with _lock:
             outputs = [(slot, self.result_words(kind, cls, count)) for slot, kind, cls, count in results]
@@ -427,7 +447,8 @@ class _Lanes:
                 at + 8 * len(ARGUMENT) * parts, 0, 0, in_c - 5 if in_c > 5 else 0, 0 if is_made else id(ok),
                 0 if alone and count == 1 else count + (not alone), 0 if alone else id(ok), id(failed), 0,
                 bool(special), 0, 0, is_sized, 0, second, 8 * returned,
-                self._guards(guards) if guards else 0, asked[0], 8 * asked[1], 0, *released, *copied, *rest,
+                self.guards(guards) if guards else 0, asked[0], *noted,
+                8 * asked[1], 0, *released, *copied, *rest,
             )  # fmt: skip
             set_function(table, c_function)
             self.entry.enter(function, block.stub(address), None)
@@ -541,8 +562,8 @@ class _Lanes:
         with _lock:
             return self._words.room(count)
 
-    def _guards(self, addresses: Sequence[int]) -> int:
-        """Where these are, before a 0."""
+    def guards(self, addresses: Sequence[int]) -> int:
+        """Where the addresses of these words are, before a 0."""
         start, words = self.words(len(addresses) + 1)
         for i, address in enumerate(addresses):
             words[i] = address
@@ -593,7 +614,7 @@ class _Lanes:
         """A handle that is all zeros, and the size of it; 0, 0 if a copy would not be one of any class."""
         made = maker(cls)()
         size = cls.__basicsize__
-        inside = 0 < ctypes.addressof(made) - id(made) <= size - ctypes.sizeof(made)
+        inside = 0 < ctypes.addressof(made) - id(made) <= size - 2 * ctypes.sizeof(made)  # with a note
         at = self.context["storage_at"]
         known = inside and words(made)[at // 8] == ctypes.addressof(made) and size % 8 == 0
         return (immortal(made), size) if known else (0, 0)

@@ -17,6 +17,8 @@ from .lane_types import (
     CONSTANT,
     INTEGER,
     MOST_PARAMETERS,
+    NOTED,
+    NOTING,
     OBJECT,
     PLACE,
     SAME,
@@ -37,15 +39,28 @@ UNSIGNED, SIGNED, SIZE = ctypes.c_uint, ctypes.c_int, ctypes.c_size_t
 """The types of numbers, for those who know of no ctypes."""
 
 
+class Noted(NamedTuple):
+    """A parameter of this `kind`, a handle, that gets a note once the call has succeeded: see `note`."""
+
+    kind: Any
+
+
+class Noting(NamedTuple):
+    """A parameter of this `kind`, a handle, whose note is read; a Noted one beside it gets the same one."""
+
+    kind: Any
+
+
 def status_call(c_function: Any, *takes: Any, fills: Any = None) -> Callable[..., int]:
     """A function that calls `c_function`, and returns its status.
 
-    takes: the types of its parameters, handles and numbers of ctypes. The machine code takes handles of
-    exactly these classes, and ints for numbers; anything else goes through ctypes. fills: the class that it
-    takes first, as itself, for the address of one.
+    takes: the types of its parameters, handles and numbers of ctypes, Noted ones as well. The machine code
+    takes handles of exactly these classes, and ints for numbers; anything else goes through ctypes. fills:
+    the class that it takes first, as itself, for the address of one.
     """
+    classes = [getattr(kind, "kind", kind) for kind in takes]
     if fills is not None:
-        c_function.argtypes = [ctypes.POINTER(fills), *takes]  # finds the address faster than `byref`
+        c_function.argtypes = [ctypes.POINTER(fills), *classes]  # finds the address faster than `byref`
     made = lanes.lanes()
     if made is None or lanes.callable_by_address(c_function) is None:
         call: Callable[..., int] = c_function
@@ -56,13 +71,16 @@ def status_call(c_function: Any, *takes: Any, fills: Any = None) -> Callable[...
         """One step with its caller, as in the lane."""
         try:
             (status,) = map(c_function, *[(argument,) for argument in arguments])
+            for place in noted:
+                note(arguments[place])
             return status
         except BaseException:  # the `try`: see interrupt_safe
             raise
 
     arguments = [] if fills is None else [argument(0, PLACE, fills)]
-    arguments += [_argument(i, cls) for i, cls in enumerate(takes, len(arguments))]
-    made.install(through_ctypes, c_function, arguments, [], _status, 0)
+    noted = [i for i, kind in enumerate(takes, len(arguments)) if type(kind) is Noted]
+    arguments += [_argument_of(i, kind, None) for i, kind in enumerate(takes, len(arguments))]
+    made.install(through_ctypes, c_function, arguments, [], _status, 0, noted=_notes(takes))
     call = lanes.called_for(through_ctypes)
     return call
 
@@ -76,6 +94,21 @@ def _argument(slot: int, cls: Any, place: int = 0) -> Argument:
 
 def _status(status: int, *arguments: object) -> int:
     return status
+
+
+def _notes(kinds: Sequence[Any]) -> lanes.Noted:
+    """What a call does with the notes of its parameters, of these kinds."""
+    types = set(map(type, kinds))
+    return lanes.Noted((Noted in types) + ({Noted, Noting} <= types), 0, 0, 0)
+
+
+def note(handle: Any, value: int = 1) -> None:
+    """Note in a handle that a second function is to be called for it: see `give_lane`. 2: now and always.
+
+    Nothing is noted where there are no lanes, and so nobody reads it: a handle need not have room for it.
+    """
+    if lanes.lanes() is not None:
+        ctypes.c_uint64.from_address(ctypes.addressof(handle) + ctypes.sizeof(handle)).value |= value
 
 
 class InSlot(NamedTuple):
@@ -188,6 +221,8 @@ def give_lane(
     *,
     ok: object = None,
     second: Any = None,
+    only_noted: Sequence[Any] = (),
+    again: tuple[int, int] = (0, 0),
     gives: tuple[Any, ...] | None = None,
     returned: int = 0,
     makes: Makes | None = None,
@@ -201,12 +236,14 @@ def give_lane(
     The function does the same; it is called with what the lane does not take.
 
     takes: of each parameter of Python its place among those of C, and its type: a handle, a number of ctypes,
-        InSlot, Constant, Same, or Goes, where the place does not matter if C gets nothing.
+        InSlot, Constant, Same, or Goes, where the place does not matter if C gets nothing; Noted, Noting.
     failed: called with a status other than 0 and the arguments; its result is that of the call.
     ok: the result of a success, unless `gives` says so: the place of what C writes, and its kind, one of
         `lane_types.RESULTS`, and an OfThread where it is that; or `returned` says which argument that is,
         counted from 1; or `makes`.
-    second: a C function that is called after a success, with the same arguments.
+    second: a C function that is called after a success, with the same arguments. only_noted: containers: as
+        long as all are empty, only if the Noting parameter has a note; one of 1 is deleted before the call.
+    again: a status, and how often the C function is called, at most, while it returns that.
     empty: containers that have to be empty.
     optional: how many more parameters there are, which are left out, or None.
 
@@ -242,8 +279,8 @@ def give_lane(
         if makes is not None:
             results = [result(0, "handle 8", makes.handle)]
             copied = lanes.copied(makes.template, makes.slots, *makes[3:])
-        guards = [length_at(container) for container in empty]
-        for container in empty:
+        guards, noting = [[length_at(each) for each in containers] for containers in (empty, only_noted)]
+        for container in (*empty, *only_noted):
             lanes.immortal(container)
         if releases is not None:
             released, words = lanes.released(takes[0][1].owner, *releases)
@@ -261,6 +298,9 @@ def give_lane(
         returned=returned,
         guards=guards,
         asked=asks,
+        noted=lanes.Noted(
+            _notes([kind for _, kind in takes])[0], made.guards(noting) if noting else 0, *again
+        ),
         released=released,
         copied=copied,
     )
@@ -295,6 +335,9 @@ def plain_copy(function: Any) -> Any:
 
 
 def _argument_of(place: int, kind: Any, made: Any) -> Argument:
+    if isinstance(kind, (Noted, Noting)):
+        bits, *rest = _argument_of(place, kind.kind, made)
+        return (bits | (NOTED if isinstance(kind, Noted) else NOTING), *rest)
     if isinstance(kind, InSlot):
         inside, step = slot_at(kind.owner, kind.name), 0 if kind.more else 8
         return argument(place, SLOT, kind.owner, lanes.immortal(kind.handle), inside=inside, step=step)

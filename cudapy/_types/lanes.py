@@ -3,26 +3,26 @@
 DRIVER = (
 "AAAAAAAAAAAAAAAABCEFIKMNabdeeeeeeeeeeehhhhhhhhhhhhhhhhhhhhhhhhimnnoppqsssssssssssstuwxxyzAAAAAAAAAAADDDDDDDDDDDDDEEMMMMMMMMMMMMMMMMMMMMMMMMMMOPPPPPPeeeeeeeeeeeeeeeeeeeeeeeeehhhhhhhhhhinnnnnppssssssssssssssssssssssssssssvvvvxxx",
 """
-E9 E9 y 4 6? 4 ô?d:ÿÈ ód - 5d 5üyd 4þd - =d? dZ /d /d 4ÿd Ăā éd 44d $d d dy d74 d $Ķyd $yd - L L $ L $ 6 6L
-7 y L5 : L ąk 5ą Ï A L7 44 : ëÿ LN LN $y L Õ Đ 1x 1e 1ey~=:āØ 1e ] Ó Â]x 7] - %5]x y~hÆ:÷ÈāÈ XĄ=kxy~=:ĩð
-XĄxy~=:ĕà X55 - Ê]x È]x ,e~hy~=y:÷èāèĕĀ ,x~hy~=y:÷èāèĕĀ - ÅWx 7W - 1W ÂV ,V %5Wx %5Wx 5Wx 4BVd B?Vd VAd 9V
-Vk55 V5 55 %k %5kky M %5M 5k = 5ky %=y 7= %ky - dĔ 6x ô?d:ÿÈ îN 'Ń:ëðÊÈ ïM %ńy:ëðõÈÊÈ M =ky = MMk MLMLk
-Mek:÷Ø =Mk MMk KkMk MKkk Kkek:āà =Kkk KkKkk r r s ĭ MMk^ MLMLk^ Mek^:÷Ø =Mk^ MMk^ Kkek^:āà =Kkk^ r^ s^ ĭ^ -
+E9 E9 y 4 6? 4 ô?d:ăÈ ód - 5d 5üyd 4þd - =d? dZ /d /d 4ÿd Ăā éd 44d $d d dy d74 d $Ķyd $yd - L L $ L $ 6 6L
+7 y L5 : L ąk 5ą Ï A L7 44 : ëÿ LN LN $y L Õ Đ 1x 1e 1ey~=:ąØ 1e ] Ó Â]x 7] - %5]x y~hÆ:ûÈąÈ XĄ=kxy~=:ĭð
+XĄxy~=:ęà X55 - Ê]x È]x ,e~hy~=y:ûèąèęĀ ,x~hy~=y:ûèąèęĀ - ÅWx 7W - 1W ÂV ,V %5Wx %5Wx 5Wx 4BVd B?Vd VAd 9V
+Vk55 V5 55 %k %5kky M %5M 5k = 5ky %=y 7= %ky - dĔ 6x ô?d:ăÈ îN 'Ń:ïðÊÈ ïM %ńy:ïðùÈÊÈ M =ky = MMk MLMLk
+Mek:ûØ =Mk MMk KkMk MKkk Kkek:ąà =Kkk KkKkk r r s ĭ MMk^ MLMLk^ Mek^:ûØ =Mk^ MMk^ Kkek^:ąà =Kkk^ r^ s^ ĭ^ -
 - - - MMkĽ^ Ĭk^ M>k Mzk Myk Mk>kk Mkzkk Mkykk M>k^ Mzk^ Myk^ Mk>kk^ Mkzkk^ Mkykk^ #l ÛK ÝK Ý[ ÜKd Ü[d #Ky K
-#Ħ ÚK 0Ħy #[y [ ùMkĊk:ēØ - %kkMk Mk .kĺk Y MkkYk - Mk - 5wM úYĈk:ĉÐ - 5ĺć ñY .= M^ %k^ Zk - Zĉ÷:ÿÈ - ÒZw /Ļ
-Z /wD /wD wDZ %kZ^ úZĈk:ĉÐ - òM %Zļ .ľ Yd YkYkkk YdkYkkk YkMkk YdkMkk Ydkk 5ľč ód 5d - Ùg fg fĹ fd f fdc=ck
-fdcYcck fdcc õfĆ:ÿÐ feĆ 33Ĺ fg4 - øďM:ÿÈ Mkd^ MkŅy^ Mkċd MkċŅ - ņňkk^:íØ÷Ø - - =kČMk =ň~kMk:÷àāà - y~=M:÷È
-2y 2y? ^Ŀ ^ ^4 ^6 ^7 ^5 ^$ ^$+ ^Ny - ^đ - - - ^( ^Ö - - ^{ky:÷Ø - ^Mky ^ ^ ^ ^^ ^Cð ^Cĸ 'y N^ N^y N N N 8NN
+#Ħ ÚK 0Ħy #[y [ ùMkĊk:ėØ - %kkMk Mk .kĺk Y MkkYk - Mk - 5wM úYĈk:čÐ - 5ĺć ñY .= M^ %k^ Zk - Zĉ÷:ăÈ - ÒZw /Ļ
+Z /wD /wD wDZ %kZ^ úZĈk:čÐ - òM %Zļ .ľ Yd YkYkkk YdkYkkk YkMkk YdkMkk Ydkk 5ľč ód 5d - Ùg fg fĹ fd f fdc=ck
+fdcYcck fdcc õfĆ:ăÐ feĆ 33Ĺ fg4 - øďM:ăÈ Mkd^ MkŅy^ Mkċd MkċŅ - ņňkk^:ñØûØ - - =kČMk =ň~kMk:ûàąà - y~=M:ûÈ
+2y 2y? ^Ŀ ^ ^4 ^6 ^7 ^5 ^$ ^$+ ^Ny - ^đ - - - ^( ^Ö - - ^{ky:ûØ - ^Mky ^ ^ ^ ^^ ^Cð ^Cĸ 'y N^ N^y N N N 8NN
 ÀĨ %Oħ 0Oĩ O ÁĪ - - Ę ^Mgy ^Mcy ^Mgy ^Mcy - 4BP PB? PA 1P 9P Pk55 P5 ÐP P Pyyyyyyy^== vP== Pyyyyyyy^= - -
-P??? Py Py P?y - P?=y P P?? P??^ - P?` PĐ (y )Q{kq:÷à Sâ Sq )Q{ksL:÷à Sã Ss )Q{ktL:÷à Sä St )Q{kp:÷à Sá Sp
-)Q{kQ:÷à S( )Q{k:÷à )Q{kN:÷à S' SN )Q{kN:÷à S' SN )Q{kn:÷à Sß Sn )Q{ko:÷à Sà So )Q{km:÷à SÞ Sm RSm )Q{kĮ:÷à
-Så )Q{kM:÷à S% d dăö:ÿÈ - (Q )SQ SÑ S( S7 S5 Q7 R7 - - - - - - - - Q{{k:÷àāà - Q{{k:÷àāà - S ÄQk - ÄQī R3
-RSq RSsL RStL RSp RSQ RSN RSN RSn RSo RSy RS7 R^ R^ R Q RQì SS SCð SCĸ Qxy - ay ay Qayy Qay )Q{ku:÷à - - Su
+P??? Py Py P?y - P?=y P P?? P??^ - P?` PĐ (y )Q{kq:ûà Sâ Sq )Q{ksL:ûà Sã Ss )Q{ktL:ûà Sä St )Q{kp:ûà Sá Sp
+)Q{kQ:ûà S( )Q{k:ûà )Q{kN:ûà S' SN )Q{kN:ûà S' SN )Q{kn:ûà Sß Sn )Q{ko:ûà Sà So )Q{km:ûà SÞ Sm RSm )Q{kĮ:ûà
+Så )Q{kM:ûà S% d dăö:ăÈ - (Q )SQ SÑ S( S7 S5 Q7 R7 - - - - - - - - Q{{k:ûàąà - Q{{k:ûàąà - S ÄQk - ÄQī R3
+RSq RSsL RStL RSp RSQ RSN RSN RSn RSo RSy RS7 R^ R^ R Q RQì SS SCð SCĸ Qxy - ay ay Qayy Qay )Q{ku:ûà - - Su
 Su Sí RSu ÃQLyy 4P?k 4P?ky - - 5P?? 4Pv 4Pv `Ky `[y 5`Mk `lMk `lMk `ü? `?û `Ā `Ā - - `y - `y %` #` 0` Ë`? Î`
-Ì4` Î` 8` 88` 4` - 7` Ê ` ěKy #ě Éįıİ _ æ_ è_ ç_ Çį Ě æĚ <Fg=||}}HJIG:ċØĕØęÁğØĩØ
-<Fg=||~~gg}HJIG:ċØĕØęÁğØģÂĩØĭÂŇØ <Fg=||??gg}HēJIG:ċØĕØęÁŇØ ŀ= ŀĒ× 4dd Ly L 4ýdd - T #Tyy 0T %5T Ty yŇ^:÷È
-yŇ^:÷È x5?cÍ - - - - - - Ė Ė 5Ł +ėdy U $U d;@ L;@ U;@ - - - UN UN ^+ 2Uy? U5 ^;@ - ę Øy - - ?4 ?Ô ?ĳ ?Ĳ ?Ĵ ĕ
-?ĵ *Ġy *Ġğy - *Ĝy &b &by i iĤjy iTj &bĞĞ i iłj:õðÿÈÊÈ iķj êTyy 'ĝy 6ġĥ $ydġĥ *ģy *Ģy xxĎ : :
+Ì4` Î` 8` 88` 4` - 7` Ê ` ěKy #ě Éįıİ _ æ_ è_ ç_ Çį Ě æĚ <Fg=||}}HJIG:ďØęØĝÁģØĭØ
+<Fg=||~~gg}HJIG:ďØęØĝÁģØħÂĭØıÂŋØ <Fg=||??gg}HēJIG:ďØęØĝÁŋØ ŀ= ŀĒ× 4dd Ly L 4ýdd - T #Tyy 0T %5T Ty yŇ^:ûÈ
+yŇ^:ûÈ x5?cÍ - - - - - - Ė Ė 5Ł +ėdy U $U d;@ L;@ U;@ - - - UN UN ^+ 2Uy? U5 ^;@ - ę Øy - - ?4 ?Ô ?ĳ ?Ĳ ?Ĵ ĕ
+?ĵ *Ġy *Ġğy - *Ĝy &b &by i iĤjy iTj &bĞĞ i iłj:ùðăÈÊÈ iķj êTyy 'ĝy 6ġĥ $ydġĥ *ģy *Ģy xxĎ : :
 """,
 601690536,
 "ÂÃÄÅÆËÕÝÞßàáçøûýĈċĚěĝĤĲĳŀŁŎŐŷƭƹƽǄǅǆǊǋǎǧǸȴɄɅɆ",
@@ -30,20 +30,20 @@ yŇ^:÷È x5?cÍ - - - - - - Ė Ė 5Ł +ėdy U $U d;@ L;@ U;@ - - - UN UN ^+ 2Uy
 RUNTIME = (
 "AAAAAAAAAAAAAABCDDFIMMMMMMMOadeeeeeeeeeehhhhhhhhhhhhhhhhimnnopppqssssssssssssstuvvvvvxxxzAAAAADDDDEKMMMMMMMMMMMMMMMMMMPPPeeeeeeeehhhhhhhnnnpsssssssssssssssv",
 """
-: : Gf 3G 3gB 5 22 E 2t @BB:ÿÈ =O %w:ëðÊÈ ÓA 3Ău:ëðõÈÊÈ A ãâ - Bê Ç K : : Gf 3G 5 E : : - - 2 - 2àB - /B BW
-/B ABB 2áBB - - Buu B 2 ~B:íÐ u 6 1 1u 1uB Y2 Y6 Y3 Y2 : YY YF> YFm Y YOu - Y Y YAfu YL YLTú - - Y* YÈ - -
-Y|fu:÷Ø - % %u OY OYu O O O 7OO 7OO Àö 3Qõ 0Q÷ Q Áø - - ì _zzAfY:ÿØĉèēðĝøÊÂ n_A _zzAfY:ÿØĉèēðĝøÊÂ - _E Ï_
-_DB Ê_ _f33 - - _3 - - _K 2_Bf 3_BB 2_Bfu 2_n 2_n 3fu 3f 3f 33ff #gffu A A N X 3fu Afu A 3Au 6A Ùv:ëðÊÃ
-#gvu:õðÿÐÊÃ 0gvuu:õðÿÐĉØÊÃ #Xu p q pY qY 33 ;Ì6N #Nu 8NB 8XB 9N 9X A_fI:÷Ø AB_Bf AfAfffI NffAfffI AfNffffI
-NffNffffI __ffI:÷Ø A_ffI A_fIY:÷Ø AB_BfY - - - - A_fÿY:÷Ø þfY AfAfffIY NffAfffIY AfNffffIY __ffIY:÷Ø A_ffIY
-ABf AfBff yBv:ëðõÀÿĐÊÇ ABfY AfBffY yBvY:ëðõÀÿĐĉÈÊÇ 3_ 3_ _fBY _fxuY - A{ffY:÷Ø - - _fJB _fJx Afç_f
-A{~f_f:÷àāà Nff_fI:ċè ANfffI NffNfffI Nff_fIY:ċè ANfffIY 3fY AY Wf - WæÞ:ÿÈ - ÆWo /ü W /oH /oH oHW 3fWY
-ßWåu:ĉÐ - ÖA 3Wý Ú_ 2BB Bu B U Uu B}Y:÷È B}Y:÷È 33U #Uuu 0U ;N - ÄsāĀ [ ?[ Ü[ Û[ Ãs Z ?Z 2 2 - î Éu - - *u
-)T|fl:÷à SÔ Sl SS SF> SFm )T|fp:÷à )T|f__ffI:÷àĕø )T|fA_ffI:÷à )T|fA_fI:÷àĕø S× Sp S__ffI:āà SA_ffI SA_fI:āà
-)T|fr:÷à SØ Sr )T|fk:÷à SÒ Sk )T|fT:÷à S* )T|f:÷à )T|fO:÷à S% SO )T|fO:÷à S% SO )T|fh:÷à SÍ Sh )T|fi:÷à SÎ
-Si )T|fû:÷à SÕ )T|fA:÷à SA B BäÝ:ÿÈ - *T )ST SÅ S* S6 S3 T6 R6 - - - - - - - - T||f:÷àāà - T||f:÷àāà - S (Tf
-(Tf (Tù R3 RSl RSp RS__ffI:ċè RSA_ffI RSA_fI:ċè RSr RSk RST RSO RSO RSh RSi RSu RS6 RTÐ RY RY R T Ttu - ]u
-]u T]uu T]u )T|fj:÷à - Sj SÑ RSj 'Tuu 'TPuu t3f4 t3uf4 ._~bu~Au:÷èāèĕĀ .t~bu~Au:÷èāèĕĀ - ,Vt 33Vt 33Vt 3Vt
+: : Gf 3G 3gB 5 22 E 2t @BB:ăÈ =O %w:ïðÊÈ ÓA 3Ău:ïðùÈÊÈ A ãâ - Bê Ç K : : Gf 3G 5 E : : - - 2 - 2àB - /B BW
+/B ABB 2áBB - - Buu B 2 ~B:ñÐ u 6 1 1u 1uB Y2 Y6 Y3 Y2 : YY YF> YFm Y YOu - Y Y YAfu YL YLTú - - Y* YÈ - -
+Y|fu:ûØ - % %u OY OYu O O O 7OO 7OO Àö 3Qõ 0Q÷ Q Áø - - ì _zzAfY:ăØčèėðġøÊÂ n_A _zzAfY:ăØčèėðġøÊÂ - _E Ï_
+_DB Ê_ _f33 - - _3 - - _K 2_Bf 3_BB 2_Bfu 2_n 2_n 3fu 3f 3f 33ff #gffu A A N X 3fu Afu A 3Au 6A Ùv:ïðÊÃ
+#gvu:ùðăÐÊÃ 0gvuu:ùðăÐčØÊÃ #Xu p q pY qY 33 ;Ì6N #Nu 8NB 8XB 9N 9X A_fI:ûØ AB_Bf AfAfffI NffAfffI AfNffffI
+NffNffffI __ffI:ûØ A_ffI A_fIY:ûØ AB_BfY - - - - A_fÿY:ûØ þfY AfAfffIY NffAfffIY AfNffffIY __ffIY:ûØ A_ffIY
+ABf AfBff yBv:ïðùÀăĐÊÇ ABfY AfBffY yBvY:ïðùÀăĐčÈÊÇ 3_ 3_ _fBY _fxuY - A{ffY:ûØ - - _fJB _fJx Afç_f
+A{~f_f:ûàąà Nff_fI:ďè ANfffI NffNfffI Nff_fIY:ďè ANfffIY 3fY AY Wf - WæÞ:ăÈ - ÆWo /ü W /oH /oH oHW 3fWY
+ßWåu:čÐ - ÖA 3Wý Ú_ 2BB Bu B U Uu B}Y:ûÈ B}Y:ûÈ 33U #Uuu 0U ;N - ÄsāĀ [ ?[ Ü[ Û[ Ãs Z ?Z 2 2 - î Éu - - *u
+)T|fl:ûà SÔ Sl SS SF> SFm )T|fp:ûà )T|f__ffI:ûàęø )T|fA_ffI:ûà )T|fA_fI:ûàęø S× Sp S__ffI:ąà SA_ffI SA_fI:ąà
+)T|fr:ûà SØ Sr )T|fk:ûà SÒ Sk )T|fT:ûà S* )T|f:ûà )T|fO:ûà S% SO )T|fO:ûà S% SO )T|fh:ûà SÍ Sh )T|fi:ûà SÎ
+Si )T|fû:ûà SÕ )T|fA:ûà SA B BäÝ:ăÈ - *T )ST SÅ S* S6 S3 T6 R6 - - - - - - - - T||f:ûàąà - T||f:ûàąà - S (Tf
+(Tf (Tù R3 RSl RSp RS__ffI:ďè RSA_ffI RSA_fI:ďè RSr RSk RST RSO RSO RSh RSi RSu RS6 RTÐ RY RY R T Ttu - ]u
+]u T]uu T]u )T|fj:ûà - Sj SÑ RSj 'Tuu 'TPuu t3f4 t3uf4 ._~bu~Au:ûèąèęĀ .t~bu~Au:ûèąèęĀ - ,Vt 33Vt 33Vt 3Vt
 6V - íDBB B<C - - - &ëBu P P<C 2P P3 1PuB P Y<C PO PO &B 3ó Â_ ,_ - +`ïu +`u B ` 3` ` ` `u 3`Y `Y +èu $M $Mu
 d dòeu dUe $M^^ d - dôe ËUuu %éu 2ac Bac +ñu +ðu : :
 """,
@@ -61,7 +61,7 @@ NVRTC = (
 NVJITLINK = (
 "CFaehmpqt",
 """
-- ) '&(*+:āà '&+ ' '# '% '# - '# '% '# - '# - $$
+- ) '&(*+:ąà '&+ ' '# '% '# - '# '% '# - '# - $$
 """,
 962144332,
 "",
@@ -77,7 +77,7 @@ NVVM = (
 NVFATBIN = (
 "CFahmpqt",
 """
-- - ( - &')**:÷Ø &')***:÷Ø &')*:÷Ø &'):÷Ø &')**:÷Ø &# &% $$
+- - ( - &')**:ûØ &')***:ûØ &')*:ûØ &'):ûØ &')**:ûØ &# &% $$
 """,
 715265814,
 "",
@@ -85,16 +85,16 @@ NVFATBIN = (
 NVML = (
 "AAAABCDDDDDDDDEEFMMMMMMMMMMMMMMMMMMMMMMMOdeeeeeeeeeeeeeeeehhhhhhnnqsssssssssssssssssssstuAADDDDEEEMMMMMMMMMMMMMMMMMMMMMMMMMMMMeeeeeeeeeeenssssssssssssssssssssssssssssssssssssssssssssss",
 """
-: ~ : - M~:õÈ M~:õÈ ' ' ~M~:ÿÐ - - - n 4 ~& eI eD eF e~4 eH - 4 a< ~$ }$ }$ v$ }$ aM~:ÿÐ a) a4 aM~:ÿÐ a4 a;
-aa0 - aaU/ aM~:ÿÐ a4 aM~:ÿÐ aVM~:ĉØ aM~:ÿÐ a4 a a(( a8 aB a, a, a, - aG a4 a4 a4 a4 a4 aY4 a4 aP4 aP4 a' aP4
+: ~ : - M~:ùÈ M~:ùÈ ' ' ~M~:ăÐ - - - n 4 ~& eI eD eF e~4 eH - 4 a< ~$ }$ }$ v$ }$ aM~:ăÐ a) a4 aM~:ăÐ a4 a;
+aa0 - aaU/ aM~:ăÐ a4 aM~:ăÐ aVM~:čØ aM~:ăÐ a4 a a(( a8 aB a, a, a, - aG a4 a4 a4 a4 a4 aY4 a4 aP4 aP4 a' aP4
 aP4 aPO4 aP4 - - a,, a4 a~4 am a~4 a44 a~2 a4 a^4 aj au a_4 - a~A a1 a( a( a( a( a1 a@ a' aP[44 - a'' a'' ai
 ai - - a, a4 a44 a4 a4 a= ak a( a4 aS a6 a.. aE - at ao a* a'' - al a,, a, a4 a4 aWR( aWR> aWRX( aJ a44 aT4
-a444 - a44 a44 a44 a? - a++ aM~:ÿÐ a9 - - - as aa' a], - a7 aZL a4 a4 a3 a4 a4 a4 a4 aÆ aÓ - aÔ Î Ï aÍ 4 aE
+a444 - a44 a44 a44 a? - a++ aM~:ăÐ a9 - - - as aa' a], - a7 aZL a4 a4 a3 a4 a4 a4 a4 aÆ aÓ - aÔ Î Ï aÍ 4 aE
 aÌ aô - ah ~ õ - - - a44 - aċ - - a, - aÞ aÇ aÉ - aČ - - aÿ a× aÜ aö aÝ aÐ - - - a a a4 - - aß a, a~5 - a4
 añ aS a eê aS aå aS aR aç~ a~~ a a~~ a a~~ a aS aS~ a~ a~ð - a~ aè a]S a~~ aN aN ač a~, a~4 a~ë4 a~G a~ì( a~
 a~~ā~ a~~Ù a~~(( a~~S a~~ a~Ä aĀ ~ 4 - - aĄ aă - aØ ać aÚ aą aĂ aĆ aÛ À ahb a( bÑ~ bþ bû b÷ bù bø bú b Ď ď đ
-Đ qS q, qæí q - - aÂ aÃ aé - aw - agx agx g( g( - aQS a aC ï4 aQ4 - - - - g4 g(( g( g4 g~44 gM~:ÿÐ g4 ag4 g4
-- - - fM~:ÿÐ fM~:ÿÐ f( f4 fÈ f4 f, f4 f~ f444 - f? - f4 - gî4 fM~:ÿÐ dě Ĝ dò dĚ dę dė dĒ - dw az dz ay dy a{
+Đ qS q, qæí q - - aÂ aÃ aé - aw - agx agx g( g( - aQS a aC ï4 aQ4 - - - - g4 g(( g( g4 g~44 gM~:ăÐ g4 ag4 g4
+- - - fM~:ăÐ fM~:ăÐ f( f4 fÈ f4 f, f4 f~ f444 - f? - f4 - gî4 fM~:ăÐ dě Ĝ dò dĚ dę dė dĒ - dw az dz ay dy a{
 d{ - - Ĕĕá - aä aã aĘ aâ KK ĝ - aē - aĖ f, - f~5 f fà 4 ~Ò aĉ aĈ a~Å a44 a~Ö a~p a~p - a~4 a~% a~ý% d - a~%
 dÕ d~~Ë - d~4 - d~# d~ó# ` - d~# `Ê a4 a4 a4 a4 a~$ a$ ü c Á ac a~c - a4 a~ - - - a| a| aĞ ar ar aĊ aG aC aC
 - - - a4 a~

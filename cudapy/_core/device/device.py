@@ -536,11 +536,11 @@ def _context(context: int) -> int:
 
 def _synchronize(context: int) -> None:
     """cuCtxSynchronize, which cannot be interrupted, after the wait for an event that stands for all work."""
-    with Event._new(context, None) as event:
+    with Event._new(context, None) as end:
         try:
-            (refused,) = driver.cuCtxRecordEvent(context, event.handle)
+            (refused,) = driver.cuCtxRecordEvent(context, end._handle)
             if not refused:
-                wait(driver.cuEventQuery, id, event.handle)
+                wait(driver.cuEventQuery, id, end._handle)
         except SymbolNotFound:
             pass
     checked.cuCtxSynchronize()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 from ... import driver
 from ..._bindings.errors import CUDAError
 from ..._ffi.convert import word
+from ..._ffi.status_calls import Noted
 from ...driver import (
     CUDA_GRAPH_INSTANTIATE_PARAMS,
     CUgraph,
@@ -18,11 +19,12 @@ from ...driver import (
     CUgraphNode,
     CUgraphNodeType,
     CUresult,
+    CUstream,
     checked,
 )
 from ..closable import Closable
 from ..context.context import Context
-from ..context.current import RelaxedCaptureMode, c_function, owning, with_context
+from ..context.current import RelaxedCaptureMode, c_function, owning, status_function, with_context
 from ..ownership.graph_references import is_builder
 from ..ownership.owned import Ownership
 from ..ownership.user_objects import sweep
@@ -81,7 +83,8 @@ class Graph(Closable):
             wanted.hUploadStream = Stream._accept(options.upload_stream)._handle
         self = cls.__new__(cls)
         self._context = hierarchy.context
-        self._overrides, self._launch = ExecOverrides(), c_function("cuGraphLaunch")
+        self._overrides = ExecOverrides()
+        self._launch = status_function("cuGraphLaunch", CUgraphExec, Noted(CUstream))
         self._overrides.objects = _referenced(hierarchy, graph)
         cell = CUgraphExec()
         self._ownership = Ownership(_destroy, cell, self._overrides)

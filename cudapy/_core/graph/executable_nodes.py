@@ -160,7 +160,7 @@ class ExecutableEventRecordNode(ExecutableGraphNode, of=EventRecordNode):
 
     def update(self, event: Event) -> None:
         """Record another event. Source: cuGraphExecEventRecordNodeSetEvent."""
-        self._change((event,), checked.cuGraphExecEventRecordNodeSetEvent, event._handle)
+        self._change((event,), checked.cuGraphExecEventRecordNodeSetEvent, event._for_others())
 
 
 class ExecutableEventWaitNode(ExecutableGraphNode, of=EventWaitNode):

@@ -263,7 +263,7 @@ class NodeFactory(NotCopyable):
         def note(_: CUgraphNode, record: Record) -> None:
             record.event = event
 
-        return self._add(kind, add, event._handle, note=note, event=event)
+        return self._add(kind, add, event._for_others(), note=note, event=event)
 
     def callback(self, fn: Any, *, user_data: Any = None) -> HostCallbackNode:
         """Call `fn` on the host, in a thread of the driver; it must not call CUDA.

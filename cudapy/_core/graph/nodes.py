@@ -154,6 +154,7 @@ def _foreign(handle: CUevent) -> Event:
     event = object.__new__(Event)
     event._handle, event._context = handle, current_context()
     event._options, event._ownership, event._process = EventOptions(), None, NOWHERE
+    event._for_others()
     return event
 
 
@@ -167,7 +168,7 @@ class EventRecordNode(_EventNode, kind="EVENT_RECORD"):
 
     def update(self, event: Event) -> None:
         """Record another event. Source: cuGraphEventRecordNodeSetEvent."""
-        checked.cuGraphEventRecordNodeSetEvent(self._checked(), event._handle)
+        checked.cuGraphEventRecordNodeSetEvent(self._checked(), event._for_others())
         self._changed(event)
 
 

@@ -11,6 +11,7 @@ from ..._ffi.library import SymbolNotFound
 from ..._ffi.mangled import readable
 from ...driver import CUfunction, CUfunction_attribute, CUkernel, CUlibrary, checked
 from ..not_copyable import NotCopyable
+from ..streams.waiting import PRINTS, synchronizing
 from ..upward import upward
 from .parameter_kinds import Parameter
 
@@ -71,7 +72,10 @@ class Kernel(NotCopyable):
         Raises TypeError for what is not an address. Source: cuKernelGetName, cuKernelGetLibrary.
         """
         kernel = handle if isinstance(handle, CUkernel) else CUkernel(_address(handle))
-        return Kernel(kernel, kernel_name(kernel), _loaded_from(kernel) if mod is None else mod)
+        code = _loaded_from(kernel)
+        if code is None:
+            synchronizing.add(PRINTS)
+        return Kernel(kernel, kernel_name(kernel), code if mod is None else mod)
 
     @property
     def handle(self) -> CUkernel:

@@ -20,6 +20,7 @@ from ..memory.buffer import Buffer
 from ..memory.managed_buffer import ManagedBuffer
 from ..options import c_text, suggestion
 from ..ownership.owned import Ownership
+from ..streams.waiting import PRINTS, synchronizing
 from .code_types import ObjectCodeFormatType
 from .kernel import Kernel, kernel_names, loaded
 from .parameter_kinds import Kernels, declared, noted
@@ -28,6 +29,8 @@ from .variables import variable_names
 __all__ = ["Kernel", "ObjectCode"]
 
 LOADABLE = ("cubin", "ptx", "fatbin")
+_PRINTING = b"vprintf"
+"""What code names that prints. Source: PTX Interoperability, System Calls."""
 
 _loading = threading.RLock()  # a finalizer may come by that uses a kernel for the first time
 
@@ -248,6 +251,8 @@ class ObjectCode:
 
     def _load(self) -> None:
         require_intact(self, "cuLibraryLoadData")
+        if self._code_type == "fatbin" or _PRINTING in self._code:  # which may be compressed
+            synchronizing.add(PRINTS)
         with suppress(SymbolNotFound):  # the first launch asks it, and is not to take longer for that
             settled(driver.cuKernelGetParamInfo)
         options: dict[CUjit_option, Any] = {}

@@ -11,7 +11,7 @@ from uuid import UUID
 from ... import driver
 from ..._bindings.errors import CUDAError
 from ..._ffi.results import one
-from ..._ffi.status_calls import SIZE
+from ..._ffi.status_calls import SIZE, note
 from ...driver import (
     CUdeviceptr,
     CUmemAllocationHandleType,
@@ -154,6 +154,7 @@ class MemoryPool(Closable, MemoryResource):
                 allocate_into(cell, number, pool, in_stream._handle)
             else:  # which may be more than C can be asked for
                 owning.cuMemAllocFromPoolAsync(cell, number, pool, in_stream._handle)
+                note(in_stream._handle)
 
         return self._buffer._adopt(make, number, self, in_stream)
 
@@ -166,6 +167,7 @@ class MemoryPool(Closable, MemoryResource):
         cell = Address.of(ptr)
         if self._ipc is None or self._ipc.gives_up(cell):
             owning.cuMemFreeAsync(cell, in_stream._handle)
+            note(in_stream._handle)
             if self.is_mapped:  # of such a pool the driver does not say whether it is idle
                 deferred.keep_alive_until(_Freed(in_stream.record()), self._ownership)
 
@@ -283,5 +285,5 @@ class _Freed:
     def is_done(self) -> bool:
         if not self._event.is_done:
             return False
-        checked.cuEventSynchronize(self._event.handle)
+        checked.cuEventSynchronize(self._event._handle)
         return True

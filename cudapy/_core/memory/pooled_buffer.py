@@ -8,7 +8,7 @@ from typing import Any
 
 from ... import driver
 from ..._ffi.handles import maker
-from ..._ffi.status_calls import SIZE, Goes, InSlot, Makes, give_lane
+from ..._ffi.status_calls import SIZE, Goes, InSlot, Makes, Noted, give_lane
 from ...driver import CUmemoryPool, CUstream
 from ..context.current import c_function, filling_function, status_function
 from ..ownership import owned
@@ -25,12 +25,12 @@ _NOTHING = dict.fromkeys(("_recorded", "_owner", "_ownership", "_spare", "_hold"
 @cache
 def free_async() -> Any:
     """cuMemFreeAsync."""
-    return status_function(_FREE, Address, CUstream)
+    return status_function(_FREE, Address, Noted(CUstream))
 
 
 @cache
 def _allocates() -> Any:
-    return filling_function(_ALLOCATE, Address, SIZE, CUmemoryPool, CUstream)
+    return filling_function(_ALLOCATE, Address, SIZE, CUmemoryPool, Noted(CUstream))
 
 
 def allocate_into(cell: Address, size: int, pool: CUmemoryPool, handle: CUstream) -> None:
@@ -71,7 +71,7 @@ def allocator(cls: Any) -> Callable[..., Buffer]:
     takes = (
         (1, Goes("_size", SIZE)),
         (2, CUmemoryPool),
-        (3, CUstream),
+        (3, Noted(CUstream)),
         (0, Goes("_resource")),
         (0, Goes("_stream")),
         (0, Goes("_argument")),
@@ -94,7 +94,7 @@ def not_allocated(status: int, size: int, pool: CUmemoryPool, handle: CUstream, 
 @cache
 def _give_release_lanes() -> None:
     """Have such a Buffer freed without a step of Python, where that is possible."""
-    handles = InSlot(Buffer, "_owed", Address, more=True), InSlot(Buffer, "_argument", CUstream)
+    handles = InSlot(Buffer, "_owed", Address, more=True), Noted(InSlot(Buffer, "_argument", CUstream))
     free, may_be_active = c_function(_FREE), [captures.may_be_active]
     plain = {"_quick": free_async(), "_ownership": None}
     unseen = {**plain, "_hold": None, "_owner": None}

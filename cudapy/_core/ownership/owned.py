@@ -33,7 +33,7 @@ from typing import Any, NamedTuple
 
 from ..._bindings.errors import CUDAError
 from ..._ffi.handles import Handle
-from ..._ffi.status_calls import InSlot, Releases, give_lane, plain_copy
+from ..._ffi.status_calls import InSlot, Noted, Releases, give_lane, plain_copy
 from ..._process import forks
 from ..._process.interrupt_safe import finalizer, finish, later, unchecked_entry
 from ..._process.resets import in_reset
@@ -228,7 +228,7 @@ _states: list[Callable[[object], None]] = []
 def give_release_lane(
     function: Any,
     c_function: Any,
-    handles: Sequence[InSlot],
+    handles: Sequence[InSlot | Noted],
     slots: Mapping[str, object],
     gone: str = "",
     empty: Sequence[Any] = (),

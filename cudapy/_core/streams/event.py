@@ -31,7 +31,7 @@ from ..ownership.deferred import deferred
 from ..ownership.owned import Owned, Release, Spare, give_release_lane, own_finalizer, template
 from ..upward import upward
 from .event_options import EventOptions
-from .waiting import SPIN, give_wait_lane, wait
+from .waiting import RECORDED, SPIN, give_wait_lane, synchronizing, wait
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -177,9 +177,15 @@ class Event(Closable, Owned):
     def handle(self) -> CUevent:
         """The CUevent, null once it is closed."""
         try:
-            return self._handle
+            return self._for_others()
         except RuntimeError:
             return CUevent()
+
+    def _for_others(self) -> CUevent:
+        """The CUevent for those who may record it elsewhere than in a stream of core's."""
+        handle = self._handle
+        synchronizing.add(RECORDED)
+        return handle
 
     @property
     def is_timing_enabled(self) -> bool:
@@ -189,7 +195,7 @@ class Event(Closable, Owned):
 
     @property
     def is_blocking_sync(self) -> bool:
-        """Whether `sync` yields the CPU at once."""
+        """Whether `sync` yields the CPU to others, once it has asked for some microseconds."""
         self._handle  # noqa: B018  # raises what a closed event has to say
         return self._options.blocking_sync
 
@@ -246,7 +252,7 @@ class Event(Closable, Owned):
         return self._descriptor
 
     def _described(self) -> IPCEventDescriptor:
-        reserved = bytes(checked.cuIpcGetEventHandle(self._handle).reserved)
+        reserved = bytes(checked.cuIpcGetEventHandle(self._for_others()).reserved)
         return IPCEventDescriptor(reserved, self._options.blocking_sync)
 
     def get_ipc_descriptor(self) -> IPCEventDescriptor:
@@ -266,7 +272,7 @@ class Event(Closable, Owned):
         options = EventOptions(blocking_sync=ipc_descriptor.is_blocking_sync, ipc_enabled=True)
         context = current_context()
         event = Event._of(kept_number(context), options)
-        owning.cuIpcOpenEventHandle(event._handle, handle)
+        owning.cuIpcOpenEventHandle(event._for_others(), handle)
         event._descriptor = ipc_descriptor
         return event
 
@@ -287,10 +293,14 @@ class Event(Closable, Owned):
         return self.context.device
 
     def __eq__(self, other: object) -> bool:
-        return self.handle == other.handle if isinstance(other, Event) else NotImplemented
+        return self._number() == other._number() if isinstance(other, Event) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash((Event, self.handle))
+        return hash((Event, self._number()))
+
+    def _number(self) -> int:
+        """That of its handle; 0 once it is closed."""
+        return 0 if self.is_closed else int(self._handle)
 
     def __repr__(self) -> str:
         return "<Event, closed>" if self.is_closed else f"<Event {int(self._handle):#x}>"

@@ -10,7 +10,19 @@ from ... import driver
 from ..._ffi.handles import maker
 from ..._ffi.integers import exact_int
 from ..._ffi.shown import type_name
-from ..._ffi.status_calls import SIGNED, UNSIGNED, Asked, Constant, Goes, InSlot, Makes, give_lane
+from ..._ffi.status_calls import (
+    SIGNED,
+    UNSIGNED,
+    Asked,
+    Constant,
+    Goes,
+    InSlot,
+    Makes,
+    Noted,
+    Noting,
+    give_lane,
+    note,
+)
 from ..._process import environment
 from ...driver import CUevent, CUstream, CUstream_flags, checked
 from ..closable import Closable
@@ -33,7 +45,7 @@ from ..ownership.owned import Ownership, Prerequisite, Release, give_release_lan
 from ..upward import upward
 from .event import Event
 from .event_options import EventOptions
-from .waiting import give_wait_lane, wait
+from .waiting import ALWAYS, give_wait_lane, wait
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -111,6 +123,8 @@ class Stream(Closable):
     def _made(context: int, flags: int, priority: int) -> Stream:
         green = green_number(context) if green_contexts else 0
         ownership = _created(flags, priority)
+        if not flags:  # it waits for the default stream, in which others may do anything
+            note(ownership._owed, ALWAYS)
         if green:
             ownership.how = Release(green, _destroy)
         return Stream._of(ownership._owed, green or context, ownership)
@@ -246,7 +260,9 @@ class Stream(Closable):
         """
         if isinstance(event_or_stream, Event):
             _give_wait_lane()
-            checked.cuStreamWaitEvent(self._handle, event_or_stream._handle, 0)
+            handle = self._handle
+            checked.cuStreamWaitEvent(handle, event_or_stream._handle, 0)
+            note(handle)
         else:
             with Stream._accept(event_or_stream).record() as event:
                 self.wait(event)
@@ -300,12 +316,12 @@ _record: Any = None  # cuEventRecord, once it was asked for
 
 def _recording() -> Any:
     global _record
-    _record = status_function("cuEventRecord", CUevent, CUstream)
+    _record = status_function("cuEventRecord", Noted(CUevent), Noting(CUstream))
 
     def failed(status: int, stream: Stream, event: Event, *_: None) -> None:
         raise _not_recorded(status, stream, event)
 
-    takes = (1, _HANDLE), (0, InSlot(Event, "_handle", CUevent))
+    takes = (1, Noting(_HANDLE)), (0, Noted(InSlot(Event, "_handle", CUevent)))
     give_lane(Stream.record, c_function("cuEventRecord"), takes, failed, returned=2, optional=1)
     return _record
 
@@ -318,6 +334,8 @@ def _not_recorded(status: int, stream: Stream, event: Event) -> Exception:
 @cache
 def _give_sync_lane() -> None:
     """At the first call; one with a lane does not come here any more, unless there is more to do."""
+    for stream in LEGACY_DEFAULT_STREAM, PER_THREAD_DEFAULT_STREAM:
+        note(stream._handle, ALWAYS)
     give_wait_lane(Stream.sync, _HANDLE, "cuStreamQuery", "cuStreamSynchronize", "hStream")
 
 
@@ -329,7 +347,7 @@ def _give_wait_lane() -> None:
         arguments = {"hStream": stream._handle, "hEvent": event._handle, "Flags": 0}
         raise driver.libcuda.error("cuStreamWaitEvent", driver.CUresult(status), arguments)
 
-    takes = (0, _HANDLE._replace(more=True)), (2, Constant(0)), (1, InSlot(Event, "_handle", CUevent))
+    takes = (0, Noted(_HANDLE._replace(more=True))), (2, Constant(0)), (1, InSlot(Event, "_handle", CUevent))
     give_lane(Stream.wait, c_function("cuStreamWaitEvent"), takes, failed)
 
 
