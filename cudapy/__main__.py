@@ -1,7 +1,5 @@
 """`python -m cudapy`: what was found on this machine, and what is wrong with it; `ranks`, `top`, `vendor`."""
 
-from __future__ import annotations
-
 import argparse
 import io
 import os

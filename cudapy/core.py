@@ -37,8 +37,6 @@ Every resource is released with its last reference, or earlier by `close()` or a
 raises CUDAError; out-of-memory errors are also a MemoryError.
 """
 
-from __future__ import annotations
-
 import importlib
 import sys
 from typing import TYPE_CHECKING, Any

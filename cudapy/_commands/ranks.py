@@ -4,8 +4,6 @@ Each process gets what torchrun would set, RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_W
 MASTER_PORT, so that `core.Communicator.from_environment()` and `torch.distributed` know their rank.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import os

@@ -5,8 +5,6 @@ where a module has a `__getattr__`, those for type checkers, as it loads these n
 lie the licence and a record of what was copied.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import hashlib

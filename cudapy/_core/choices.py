@@ -1,7 +1,5 @@
 """Enums whose members are strings: `X.A == "a"`, and "a" is taken wherever X.A is."""
 
-from __future__ import annotations
-
 from enum import Enum
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Objects as Jupyter shows them: a table of what they are."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 

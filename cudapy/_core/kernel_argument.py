@@ -1,7 +1,5 @@
 """What `launch` passes by value, beside numbers and addresses: texture and surface objects, tensor maps."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 

@@ -1,7 +1,5 @@
 """What there is once, in one process."""
 
-from __future__ import annotations
-
 from typing import Any
 
 

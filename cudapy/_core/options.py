@@ -1,7 +1,5 @@
 """Options: objects of a class of their own, or a dict with the same names."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Collection, Mapping
 from dataclasses import fields

@@ -1,7 +1,5 @@
 """Text of a function into the function, its lines kept where tracebacks and debuggers look for them."""
 
-from __future__ import annotations
-
 import itertools
 import sys
 from _thread import RLock

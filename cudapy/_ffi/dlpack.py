@@ -3,8 +3,6 @@
 Source: dlpack.h, version 1.0; https://dmlc.github.io/dlpack/latest/python_spec.html
 """
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Sequence
 from typing import Any, NamedTuple

@@ -11,8 +11,6 @@ exceptions, that makes a SystemError; its message has the capsule's name: what t
 Source: dlpack.h, version 1.3; https://dmlc.github.io/dlpack/latest/python_spec.html
 """
 
-from __future__ import annotations
-
 import ctypes
 from collections import deque
 from collections.abc import Callable

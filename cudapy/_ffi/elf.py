@@ -5,8 +5,6 @@ Cubins are ELF files with sections of their own kinds; so are the object files o
 Source: System V ABI, chapter 4 and 5 (64-bit, little-endian).
 """
 
-from __future__ import annotations
-
 import struct
 from typing import NamedTuple
 

@@ -3,8 +3,6 @@
 Source: Itanium C++ ABI, "Mangling"; its parts that kernels have.
 """
 
-from __future__ import annotations
-
 import re
 
 _TYPES = {

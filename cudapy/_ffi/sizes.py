@@ -1,7 +1,5 @@
 """The sizes of C's types, and multiples of them."""
 
-from __future__ import annotations
-
 import ctypes
 
 

@@ -1,7 +1,5 @@
 """Where CUDA's headers are, of which release, and which of them go with a compiler."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """What NVIDIA's libraries are called, and which packages have them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

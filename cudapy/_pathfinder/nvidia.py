@@ -1,7 +1,5 @@
 """The functions and classes of `cuda.pathfinder`, which search where `cudapy.pathfinder.load` does."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import sys

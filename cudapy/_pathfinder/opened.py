@@ -1,7 +1,5 @@
 """Where an open library is, and who has to know when another one takes its place."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 from typing import Any

@@ -3,8 +3,6 @@
 Never in the working directory: what would mean it is passed over, and said so.
 """
 
-from __future__ import annotations
-
 import glob
 import os
 import re

@@ -1,7 +1,5 @@
 """Files of a toolkit that are not loaded: static and bitcode libraries, and programs."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple

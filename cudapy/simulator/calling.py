@@ -1,7 +1,5 @@
 """Which call of the program the simulator serves, for what is said of it later."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

@@ -5,8 +5,6 @@ A program without races does the same in each order. `explore` runs one in sever
 takes delays away from the first schedule that differs while it still does.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """What the handles that a program holds stand for."""
 
-from __future__ import annotations
-
 import itertools
 from operator import attrgetter
 from typing import Any, TypeVar

@@ -3,8 +3,6 @@
 Source: cuLogsRegisterCallback and its kin, since CUDA 12.9.
 """
 
-from __future__ import annotations
-
 import atexit
 import ctypes
 import itertools

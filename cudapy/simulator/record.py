@@ -5,8 +5,6 @@ what a process found before it was killed is there, too. The record is a file wi
 that tells the findings at the end, so neither a full disk nor a program that tidies up loses it.
 """
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import json

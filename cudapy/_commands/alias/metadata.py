@@ -1,7 +1,5 @@
 """What importlib.metadata says of an aliased package."""
 
-from __future__ import annotations
-
 import os
 from importlib.metadata import Distribution
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The facts of a machine, as plain data: what tests make up, and what --json prints."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from ..._pathfinder.headers import Release, version

@@ -1,7 +1,5 @@
 """Collects the facts of this machine. Nothing that is missing or broken stops it."""
 
-from __future__ import annotations
-
 import os
 import platform
 import re

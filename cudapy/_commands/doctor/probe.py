@@ -1,7 +1,5 @@
 """Asks a library a question in a process of its own: a broken one may end the process that opens it."""
 
-from __future__ import annotations
-
 import ctypes
 import json
 import os

@@ -1,7 +1,5 @@
 """A program, run as the python command line runs it."""
 
-from __future__ import annotations
-
 import importlib.util
 import io
 import os

@@ -1,7 +1,5 @@
 """Runs a program in a process of its own, so that its end is seen: os._exit, exec, a signal."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import resource

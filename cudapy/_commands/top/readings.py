@@ -1,7 +1,5 @@
 """What is shown, as plain data: asked of NVML, which knows of all processes. Nothing is set."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

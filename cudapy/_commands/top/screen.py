@@ -1,7 +1,5 @@
 """The terminal: a screen of its own, given back whatever happens, and keys as they are pressed."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

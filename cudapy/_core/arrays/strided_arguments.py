@@ -1,7 +1,5 @@
 """Arguments of any library's arrays, as views of them."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """What fails in a collective: which rank, with whom, and what NCCL noted."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ..._bindings.errors import CUDAError

@@ -4,8 +4,6 @@ The socket: rank 0 listens at the address; each other rank connects, says who it
 it says is a magic word, the number of the meeting in its process, the number of ranks and its rank.
 """
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import os

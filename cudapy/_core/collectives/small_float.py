@@ -1,7 +1,5 @@
 """Numbers as the floats of 8 and 16 bits that NumPy has no type for."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """What compilers and linkers return: code, or an exception with everything they said."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 

@@ -4,8 +4,6 @@ CUDAPY_CACHE=0 switches it off. CUDAPY_CACHE_DIR: the folder, instead of the pla
 how many bytes it may have, 1 GiB unless told; 0: none on disk. All are read at each compilation.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import warnings

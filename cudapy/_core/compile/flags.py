@@ -1,7 +1,5 @@
 """Fields of options, and the flags of a command line that each stands for."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import field, fields

@@ -6,8 +6,6 @@ reads, never less: what is compiled from the same files is the same. What cannot
 `Unknown`: an #include of a macro, and the time of day.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

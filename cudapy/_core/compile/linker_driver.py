@@ -1,7 +1,5 @@
 """The linker in the driver, cuLink*."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ... import driver, pathfinder

@@ -1,7 +1,5 @@
 """The linker of the toolkit, nvJitLink."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ... import nvjitlink, pathfinder

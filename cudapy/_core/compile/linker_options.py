@@ -1,7 +1,5 @@
 """The options of the linker: one field each, with the flag of nvJitLink that it stands for."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ in one thread that lives as long as the process, and serves every copy of this p
 brought into it. Links wait for each other; `split_compile` makes one faster.
 """
 
-from __future__ import annotations
-
 import os
 import queue
 import sys

@@ -1,7 +1,5 @@
 """Programs: source code on its way to object code."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Caches of compiled programs for callers to make, fill and ask: mappings from a key to the code's bytes."""
 
-from __future__ import annotations
-
 import os
 import threading
 from abc import ABC, abstractmethod

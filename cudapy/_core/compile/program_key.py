@@ -1,7 +1,5 @@
 """Keys of compiled programs: a digest of all that the result depends on."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Iterator, Sequence

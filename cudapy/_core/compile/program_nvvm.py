@@ -1,7 +1,5 @@
 """The compiler of NVVM IR, libNVVM."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

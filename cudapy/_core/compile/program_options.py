@@ -1,7 +1,5 @@
 """The options of the compilers: one field each, with the flag of NVRTC that it stands for."""
 
-from __future__ import annotations
-
 import copy
 import warnings
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The compilers of PTX: the linkers, of one input."""
 
-from __future__ import annotations
-
 from ..kernels.object_code import ObjectCode
 from .build import Built, CompileError, LinkError
 from .linker import Linker

@@ -1,7 +1,5 @@
 """What is current: CUDA in this process, a context and a capture mode in this thread."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache

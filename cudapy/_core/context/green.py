@@ -4,8 +4,6 @@ The driver knows a context by a number. The number of a green context that a str
 a graph keeps for later has the context's owner with it: the context is destroyed after the last of them.
 """
 
-from __future__ import annotations
-
 from typing import Any
 from weakref import ref
 

@@ -1,7 +1,5 @@
 """What is recorded between the beginning and the end of a capture."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Conditions, by which a graph decides while it runs."""
 
-from __future__ import annotations
-
 from ..._bindings.errors import CUDAError
 from ...driver import (
     CU_GRAPH_COND_ASSIGN_DEFAULT,

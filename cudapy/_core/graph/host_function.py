@@ -1,7 +1,5 @@
 """Functions that the host runs in the middle of a graph."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable
 from typing import Any

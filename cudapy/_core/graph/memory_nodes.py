@@ -1,7 +1,5 @@
 """Nodes that allocate, free, fill and copy memory."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ...driver import (

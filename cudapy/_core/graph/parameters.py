@@ -1,7 +1,5 @@
 """Copies and fills as the C structs of nodes have them, checked."""
 
-from __future__ import annotations
-
 import operator
 from typing import Any
 

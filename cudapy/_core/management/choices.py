@@ -1,7 +1,5 @@
 """Choices by name for what NVML has numbers for. The names of `cudapy.core.system.typing`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from enum import auto

@@ -1,7 +1,5 @@
 """What a device says of itself: the values of its properties, as they were when they were asked for."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

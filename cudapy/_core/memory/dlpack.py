@@ -9,8 +9,6 @@ kept as it is; its own destructor lets go of the tensor.
 Source: dlpack.h, version 1.0; https://dmlc.github.io/dlpack/latest/python_spec.html
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """How virtual memory is made and mapped."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ when something is next made, such as the graph in the end, or waited for. What i
 yet to end, is tried again when something was waited for.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable
 from typing import Protocol

@@ -1,7 +1,5 @@
 """The thread that drops what graphs held: no call of the program's need come by for that."""
 
-from __future__ import annotations
-
 import atexit
 import threading
 import time

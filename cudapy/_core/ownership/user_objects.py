@@ -10,8 +10,6 @@ has; `sweep` sees it posted and drops what was held. A second user object, retai
 first, wakes a thread of Python that sweeps; whoever makes or destroys a graph, or has waited, sweeps as well.
 """
 
-from __future__ import annotations
-
 import threading
 
 from ..._ffi.semaphores import Block, Post

@@ -6,8 +6,6 @@ has the line of the text, `.debug_line` that of the source.
 Source: DWARF 2, section 6.2, which both tables follow; the sections' contents as CUDA 12 and 13 write them.
 """
 
-from __future__ import annotations
-
 import struct
 from bisect import bisect_right
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ cubin that a program fetches gets one section more, which holds the PTX. Of othe
 have their PTX for debuggers, and of a fat binary the PTX.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import re

@@ -3,8 +3,6 @@
 Of PTX that is the PTX, put together; of LTO-IR it is what the same link makes with -ptx; of both, both.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import re

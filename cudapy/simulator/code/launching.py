@@ -1,7 +1,5 @@
 """Launches of kernels."""
 
-from __future__ import annotations
-
 import ctypes
 import math
 from typing import Any

@@ -1,7 +1,5 @@
 """Several units of PTX become one."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Launches as before CUDA 4: a kernel is told its block, its shared memory and its parameters one by one."""
 
-from __future__ import annotations
-
 import ctypes
 import struct
 from weakref import WeakKeyDictionary

@@ -6,8 +6,6 @@ are not compared, as whoever unpacks a fat binary knows the size.
 Source: RFC 8878, Zstandard Compression and the 'application/zstd' Media Type.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 MAGIC = 0xFD2FB528

@@ -1,7 +1,5 @@
 """Devices: what they are and what they can do."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import re

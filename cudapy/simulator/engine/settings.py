@@ -1,7 +1,5 @@
 """What the simulator looks for while kernels run, and how it schedules them."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass, field
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """Conditional nodes of graphs, and the values that they look at."""
 
-from __future__ import annotations
-
 import ctypes
 
 from ..._types.driver.enums import CUgraphNodeType as Type

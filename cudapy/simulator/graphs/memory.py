@@ -1,7 +1,5 @@
 """The memory that graphs allocate."""
 
-from __future__ import annotations
-
 import ctypes
 import threading
 from typing import Any

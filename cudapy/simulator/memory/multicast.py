@@ -4,8 +4,6 @@ Each device of an object has addresses of its own, on which the memory that is b
 there. Where the object itself is mapped, nothing is.
 """
 
-from __future__ import annotations
-
 import threading
 from typing import Any
 

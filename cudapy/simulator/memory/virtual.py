@@ -4,8 +4,6 @@ A physical allocation is an anonymous file of the host, so two addresses can sho
 process can open it by a file descriptor. On Linux only.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import threading

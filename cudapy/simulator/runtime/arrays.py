@@ -1,7 +1,5 @@
 """The Runtime API's arrays, textures and surfaces, whose channels are described by their bits."""
 
-from __future__ import annotations
-
 from typing import Any, TypeVar
 
 from ..._types.driver.enums import CUarray_format as Format

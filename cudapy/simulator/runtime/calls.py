@@ -4,8 +4,6 @@ The real libcudart looks for the real libcuda. Here most functions are those of 
 the same parameters, laid out the same way. The others are in the files beside this one.
 """
 
-from __future__ import annotations
-
 import ctypes
 import threading
 from typing import Any

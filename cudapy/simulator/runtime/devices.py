@@ -1,7 +1,5 @@
 """The Runtime API's devices."""
 
-from __future__ import annotations
-
 import re
 from typing import TypeVar
 

@@ -5,8 +5,6 @@ carry its own, as those do that cudapy asks for. The library that is opened has 
 leads to it.
 """
 
-from __future__ import annotations
-
 import ctypes
 import mmap
 import os

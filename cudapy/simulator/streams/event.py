@@ -1,7 +1,5 @@
 """Events: points in a stream to wait for and to time."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

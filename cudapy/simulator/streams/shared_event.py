@@ -5,8 +5,6 @@ and the newest record that is done. A process that ends takes what it has not do
 as done then.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import struct

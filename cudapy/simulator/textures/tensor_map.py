@@ -3,8 +3,6 @@
 Source: CUDA Driver API, "Tensor Map Object Management".
 """
 
-from __future__ import annotations
-
 import ctypes
 from typing import Any, NamedTuple
 

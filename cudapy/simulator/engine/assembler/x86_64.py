@@ -3,8 +3,6 @@
 Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2.
 """
 
-from __future__ import annotations
-
 import struct
 from typing import ClassVar, NamedTuple
 

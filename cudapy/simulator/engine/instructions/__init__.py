@@ -10,8 +10,6 @@ bulk.py     bulk copies, tensors                           warpgroup.py products
 multimem.py multicast memory
 """
 
-from __future__ import annotations
-
 import collections
 import functools
 import re

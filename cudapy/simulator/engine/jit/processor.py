@@ -3,8 +3,6 @@
 Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, "CPUID", "XGETBV".
 """
 
-from __future__ import annotations
-
 import ctypes
 import functools
 import mmap

@@ -3,8 +3,6 @@
 A band of the last reads is in use only where that of the first ones is open, so nobody has to look at it.
 """
 
-from __future__ import annotations
-
 from ..access import ATOMIC, READ, WRITE
 from ..assembler.x86_64 import R8, R9, R10, R11, R12, RAX, RBX, RCX, RDI, RDX, RSI, Assembler, At
 from ..run.shadow import BAND, ROW, STRETCH

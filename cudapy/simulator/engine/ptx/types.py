@@ -3,8 +3,6 @@
 Source: PTX ISA, "Types".
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 
