@@ -13,7 +13,7 @@ from .stub.record import Stub
 
 devices, events = module("_core.management.device"), module("_core.management.events")
 system_events = module("_core.management.system_events")
-initialise = module("_core.management.initialise")
+library = module("_core.management.library")
 core = module("core")
 choices = module("_core.management.choices")
 nvml = module("nvml")
@@ -494,11 +494,11 @@ def test_bits() -> None:
 
 def test_each_process_initialises_once(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[int] = []
-    monkeypatch.setattr(initialise.nvml, "init_v2", lambda: calls.append(1))
-    monkeypatch.setattr(initialise, "_process", 0)
-    initialise.initialise()
-    initialise.initialise()
+    monkeypatch.setattr(library.nvml, "init_v2", lambda: calls.append(1))
+    monkeypatch.setattr(library, "_process", 0)
+    library.initialise()
+    library.initialise()
     assert calls == [1]
-    monkeypatch.setattr(initialise.os, "getpid", lambda: -5)
-    initialise.initialise()
+    monkeypatch.setattr(library.os, "getpid", lambda: -5)
+    library.initialise()
     assert calls == [1, 1]

@@ -226,8 +226,8 @@ def test_packages_of_core_are_in_order() -> None:
 
 ENGINE = PACKAGE / "simulator" / "engine"
 ENGINE_ORDER = (
-    "aliases", "classes", "fault", "rounding", "generated", "assembler", "schedule", "settings", "checks",
-    "address_spaces", "access", "tensor_map", "texture", "undefined_bits", "memory", "back_ends", "ptx",
+    "aliases", "classes", "fault", "addresses", "generated", "assembler", "schedule", "settings",
+    "checks", "access", "tensor_map", "texture", "undefined_bits", "memory", "back_ends", "ptx",
     "arithmetic", "instructions", "compile", "kernel", "device", "coverage", "progress", "idle_threads",
     "run", "jit", "module", "grids", "face", "__main__", "",
 )  # fmt: skip

@@ -358,8 +358,8 @@ def _once(name: str, make: Callable[[], Table]) -> Table:
 def nvml_table() -> Table:
     """The table of NVML."""
     from .. import nvml
+    from . import nvml_calls as calls
     from .library import Table
-    from .management import calls
 
     make = partial(Table, "nvml", nvml, calls.before, calls.failed)
     return _once("nvml", lambda: make(said=lambda symbol, refused: None))  # the driver's log is not NVML's

@@ -24,7 +24,7 @@ from .choices import (
     number,
 )
 from .events import DeviceEvents
-from .initialise import initialise
+from .library import initialise
 from .readings import (
     BAR1MemoryInfo,
     ClockInfo,

@@ -1,7 +1,5 @@
 """Events of the system, as NVML records them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ... import nvml
@@ -9,7 +7,7 @@ from ..ownership.owned import Ownership
 from .choices import SystemEventType, known, mask
 from .device import Device
 from .events import wait_for
-from .initialise import initialise
+from .library import initialise
 from .readings import Listed, Reading
 
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .addresses import round_up
 from .ptx.declarations import LARGEST
 from .ptx.syntax import PTXError, Variable
-from .rounding import round_up
 
 if TYPE_CHECKING:
     from .compile.function import CompiledFunction

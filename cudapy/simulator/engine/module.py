@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from . import back_ends
-from .address_spaces import FUNCTIONS
+from .addresses import FUNCTIONS
 from .compile.function import CompiledFunction, FunctionCompiler
 from .compile.inline import inlined
 from .jit.back_end import Native

@@ -10,7 +10,7 @@ from ..._types.driver.enums import CUgraphInstantiateResult as Instantiated
 from ..._types.driver.enums import CUgraphNodeType as Type
 from ..addresses import Pointer
 from ..code.launching import KernelLaunch
-from ..handles import find
+from ..handles import FIRST, find
 from ..library import provides
 from ..memory.allocations import blocks
 from ..memory.copies import ARRAY, Copy
@@ -290,3 +290,36 @@ def cuGraphNodeGetEnabled(hGraphExec: int, hNode: int) -> int:
     of, which = executable(hGraphExec), node(hNode)
     of.operation(which)
     return int(which not in of.off)
+
+
+# -- Numbers for tools, since CUDA 13.1 ------------------------------------------------------------------
+
+
+def _number(handle: int) -> int:
+    """A number in place of a handle: handles are FIRST and every sixteenth after it."""
+    return (handle - FIRST) // 0x10
+
+
+@provides("driver")
+def cuGraphGetId(hGraph: int) -> int:
+    return _number(graph(hGraph).handle)
+
+
+@provides("driver")
+def cuGraphExecGetId(hGraphExec: int) -> int:
+    return _number(executable(hGraphExec).handle)
+
+
+@provides("driver")
+def cuGraphNodeGetContainingGraph(hNode: int) -> int:
+    return node(hNode).graph.handle
+
+
+@provides("driver")
+def cuGraphNodeGetLocalId(hNode: int) -> int:
+    return _number(node(hNode).handle)
+
+
+@provides("driver")
+def cuGraphNodeGetToolsId(hNode: int) -> int:
+    return _number(node(hNode).handle)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..addresses import round_up
 from ..generated import functions
 from ..ptx.declarations import LARGEST
 from ..ptx.special import SPECIALS, special_code
@@ -21,7 +22,6 @@ from ..ptx.syntax import (
     Vector,
 )
 from ..ptx.types import TYPES, Type
-from ..rounding import round_up
 from . import scope
 from .block import BlockWriter
 from .graph import Block, Step, read_registers, split_basic_blocks, waiting_loops

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..address_spaces import SPACES
+from ..addresses import SPACES
 from ..ptx.syntax import Integer, PTXError, Vector
 from ..ptx.types import BITS, TYPES, Type
 from .accesses import SHARED, load_of, space_of, store_of

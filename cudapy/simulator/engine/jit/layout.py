@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..address_spaces import LOCAL, SHARED
+from ..addresses import LOCAL, SHARED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..addresses import round_up
 from ..assembler.x86_64 import RAX, RBX, RCX, RDI, RDX, Assembler, At
 from ..checks import BOUNDS, COVERAGE, RACES, UNDEFINED
 from ..compile.graph import read_registers, registers_of
 from ..generated import functions
 from ..ptx.types import TYPES, Type
-from ..rounding import round_up
 from ..run.shadow import WIDEST
 from . import layout, vectors
 from .accesses import MemoryStep

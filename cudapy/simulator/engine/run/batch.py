@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 
 from .. import checks, fault
-from ..rounding import round_up
+from ..addresses import round_up
 from ..schedule import LaunchSchedule
 from .atomic import Atomics
 from .bulk import Bulk

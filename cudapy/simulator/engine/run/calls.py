@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from .. import fault
-from ..address_spaces import FUNCTIONS
+from ..addresses import FUNCTIONS
 from ..arithmetic.arrays import part
 from . import services
 from .arguments import carry, function_number

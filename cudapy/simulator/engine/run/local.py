@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import fault
+from ..addresses import round_up
 from ..memory import POISON
-from ..rounding import round_up
 from ..undefined_bits import UndefinedBits, distance
 
 if TYPE_CHECKING:

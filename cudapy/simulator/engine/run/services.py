@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import fault
+from ..addresses import round_up
 from ..fault import Fault
-from ..rounding import round_up
 from .arguments import arguments, function_number, give
 from .device_runtime import DEVICE_RUNTIME, Service
 from .formatting import formatted

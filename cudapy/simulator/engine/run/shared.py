@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import address_spaces, fault
+from .. import fault
 from ..access import ATOMIC, READ, Access
+from ..addresses import LOCAL, RANK, SHARED, round_up
 from ..classes import UNINITIALIZED
 from ..memory import POISON
-from ..rounding import round_up
 from ..undefined_bits import UndefinedBits, distance
 from .local import refuse
 from .seen_access import Contents
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from .undefined import UndefinedBytes
 
 _ALIGN = 16
-_RANK = np.uint64(address_spaces.RANK)
-_OFFSET = np.uint64((1 << address_spaces.RANK) - 1)
+_RANK = np.uint64(RANK)
+_OFFSET = np.uint64((1 << RANK) - 1)
 _RANKS = 255
 """All ranks that an address may have."""
 _WRAP = {4: 0xFFFFFFFF, 8: 0xFFFFFFFFFFFFFFFF}
@@ -125,7 +125,7 @@ class SharedMemory:
         if a.ndim and not self._is_inside(high, 0, access):
             high = int(np.maximum.reduce(a))
         if not self._is_inside(high, bits, access):
-            if high >> address_spaces.RANK and self.is_own(a, lanes).all():
+            if high >> RANK and self.is_own(a, lanes).all():
                 return self.at_cluster(a, access, lanes, *values)
             hint = "; the address is of another block of the cluster, which takes shared::cluster"
             is_other = (np.atleast_1d(a) >> _RANK).any()
@@ -240,7 +240,7 @@ class SharedMemory:
 
     def at_cluster(self, a: U64, access: Access, lanes: Lanes, *values: Array) -> Places:
         """The places of addresses in any block of lanes' clusters. Raises Fault."""
-        if not int(a.max()) >> address_spaces.RANK:
+        if not int(a.max()) >> RANK:
             return self.at(a, access, lanes, *values)
         numbers = self._threads.numbers(lanes)
         offset = self.offsets(np.broadcast_to(a, numbers.shape), numbers, access)
@@ -302,7 +302,7 @@ class SharedMemory:
             self._report.fail(fault.ILLEGAL_ADDRESS, text, number, lanes, bad)
         if is_generic:
             self._check_window(wide, "mapa", lanes, number)
-        window = np.uint64(address_spaces.SHARED if is_generic else 0)
+        window = np.uint64(SHARED if is_generic else 0)
         mapped = window + ((rank.astype(np.uint64) + np.uint64(1)) << _RANK) + (wide & _OFFSET)
         return mapped.astype(a.dtype)
 
@@ -315,7 +315,7 @@ class SharedMemory:
         return np.where(rank == 0, self._threads.own_ranks(lanes), rank - 1).astype(np.uint32)
 
     def _check_window(self, a: U64, name: str, lanes: Lanes, number: int) -> None:
-        outside = (a < np.uint64(address_spaces.SHARED)) | (a >= np.uint64(address_spaces.LOCAL))
+        outside = (a < np.uint64(SHARED)) | (a >= np.uint64(LOCAL))
         if np.any(outside):
             text = f"{name} of an address outside of shared memory"
             self._report.fail(fault.INVALID_ADDRESS_SPACE, text, number, lanes, outside, a)

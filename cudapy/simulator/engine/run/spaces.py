@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..access import READ, START, WRITE, Access, Scattered, accessed, put
-from ..address_spaces import FUNCTIONS, LOCAL, SHARED
+from ..addresses import FUNCTIONS, LOCAL, SHARED
 
 if TYPE_CHECKING:
     from ..access import Places

@@ -9,8 +9,8 @@ import threading
 import uuid
 from typing import Any
 
-from ..._types.driver.enums import CUdevice_attribute as Attribute
-from ..._types.nvml.constants import (
+from .._types.driver.enums import CUdevice_attribute as Attribute
+from .._types.nvml.constants import (
     NVML_DEVICE_ARCH_ADA,
     NVML_DEVICE_ARCH_AMPERE,
     NVML_DEVICE_ARCH_BLACKWELL,
@@ -21,8 +21,8 @@ from ..._types.nvml.constants import (
     NVML_DEVICE_ARCH_UNKNOWN,
     NVML_DEVICE_ARCH_VOLTA,
 )
-from ..._types.nvml.enums import nvmlReturn_t
-from ..._types.nvml.structs import (
+from .._types.nvml.enums import nvmlReturn_t
+from .._types.nvml.structs import (
     nvmlMemory_t,
     nvmlMemory_v2_t,
     nvmlPciInfo_t,
@@ -30,15 +30,15 @@ from ..._types.nvml.structs import (
     nvmlProcessInfo_t,
     nvmlUtilization_t,
 )
-from ..addresses import Pointer
-from ..devices.context import Context
-from ..devices.device import NAME, Device, existing
-from ..entry_points import Release
-from ..error_texts import UNRECOGNIZED, texts_of
-from ..handles import every
-from ..immortal import text
-from ..library import fill_text, provides
-from ..refused import Refused
+from .addresses import Pointer
+from .devices.context import Context
+from .devices.device import NAME, Device, existing
+from .entry_points import Release
+from .error_texts import UNRECOGNIZED, texts_of
+from .handles import every
+from .immortal import text
+from .library import fill_text, provides
+from .refused import Refused
 
 DRIVER_VERSION = b"580.0"  # the first that has CUDA 13
 NVML_VERSION = b"13.580.0"
