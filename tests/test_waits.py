@@ -6,6 +6,7 @@ The driver is made of C functions that ctypes makes of Python's, so that core's 
 from __future__ import annotations
 
 import ctypes
+import importlib
 import itertools
 import struct
 import sys
@@ -152,6 +153,9 @@ def test_memory_is_released(world: World) -> None:
     pool = world.device.memory_resource
     pool.deallocate(0x1000, 64, stream=world.stream)
     assert [world.waits(), world.waits()] == [WAIT, ASK]
+    large = pool.allocate(world.of("_core.memory.pool").QUICK, stream=world.stream)
+    assert [world.waits(), world.waits()] == [WAIT, ASK]
+    assert large.size
 
 
 def test_an_event_knows_of_its_stream(world: World) -> None:
@@ -178,6 +182,13 @@ def test_what_comes_from_other_streams(world: World) -> None:
         assert [world.waits(), world.waits()] == [WAIT, ASK]
 
 
+def test_a_graph_may_do_anything(world: World) -> None:
+    graph = importlib.import_module(f"{world.core.__name__}.graph").GraphDefinition().instantiate()
+    for _ in range(2):
+        graph.launch(world.stream)
+        assert [world.waits(), world.waits()] == [WAIT, ASK]
+
+
 def test_under_a_tracer(world: World) -> None:
     """Calls that Python makes leave the same notes."""
     buffer = world.device.allocate(64, stream=world.stream)
@@ -191,9 +202,14 @@ def test_under_a_tracer(world: World) -> None:
     assert [world.waits(), world.waits()] == [WAIT, ASK]
     sys.setprofile(lambda *_: None)
     try:
+        world.stream.wait(world.event)
+    finally:
+        sys.setprofile(before)
+    assert [world.waits(), world.waits()] == [WAIT, ASK]
+    sys.setprofile(lambda *_: None)
+    try:
         world.device.allocate(64, stream=world.stream)
         world.stream.record(world.event)
-        world.stream.wait(world.event)
     finally:
         sys.setprofile(before)
     assert [world.waits(), world.waits()] == [WAIT, ASK]
