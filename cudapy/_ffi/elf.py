@@ -13,6 +13,9 @@ HEADER = struct.Struct("<16xHHIQQQIHHHHHH")
 SECTION = struct.Struct("<IIQQQQIIQQ")
 SEGMENT = struct.Struct("<IIQQQQQQ")
 SYMBOL = struct.Struct("<IBBHQQ")
+# What is checked of sections: name, kind, offset, size; of symbols: name, section; of relocations: symbol.
+_ROW, _SYMBOL = struct.Struct("<II16xQQ24x"), struct.Struct("<I2xH16x")
+_REL, _RELA = struct.Struct("<12xI"), struct.Struct("<12xI8x")
 SYMBOLS, STRINGS, RELA, NOBITS, REL, DYNAMIC_SYMBOLS = 2, 3, 4, 8, 9, 11
 RESERVED = 0xFF00  # the first of the section indices that are none
 EXTENDED = 0xFFFF
@@ -21,6 +24,7 @@ WITHOUT_BYTES = frozenset({NOBITS, 0x70000007, 0x70000009, 0x7000000A, 0x7000001
 """Kinds of sections that have a size, but no bytes in the file: NOBITS, and CUDA's for device memory."""
 LAST_KIND = 0x700000FF
 """What has a kind beyond it, which no CUDA of today makes, is skipped by whoever reads the file."""
+Row = tuple[int, ...]
 
 
 class DamagedError(ValueError):
@@ -44,6 +48,12 @@ class Section(NamedTuple):
 
 def sections(data: bytes) -> list[Section]:
     """The sections of an ELF file. Raises DamagedError if the table, or what it lists, is not in `data`."""
+    start, rows = _checked(data)
+    return [Section(*fields) for fields in _table(data, start, len(rows), SECTION)]
+
+
+def _checked(data: bytes) -> tuple[int, list[Row]]:
+    """Where the table of sections is, and what is checked of each. Raises DamagedError as `sections` does."""
     if len(data) < 64 or data[:4] != MAGIC:
         raise DamagedError(f"an ELF file begins with a header of 64 bytes, this one has {len(data)}")
     if data[4] != 2 or data[5] != 1:
@@ -53,31 +63,25 @@ def sections(data: bytes) -> list[Section]:
     _inside(data, segments_at, segment_size * segment_count, "the table of segments")
     if segment_count and segment_size != SEGMENT.size:
         raise DamagedError(f"a segment's entry has {segment_size} bytes, not {SEGMENT.size}")
-    for segment in SEGMENT.iter_unpack(_table(data, segments_at, segment_count, SEGMENT)):
+    for segment in _table(data, segments_at, segment_count, SEGMENT):
         _inside(data, segment[2], segment[5], "a segment")
     if not count and sections_at and sections_at + SECTION.size <= len(data):
-        first = Section(*SECTION.unpack_from(data, sections_at))
+        first = _section(data, sections_at, 0)
         count = 0 if first.kind else first.size  # more than a header can say
     if count and entry != SECTION.size:
         raise DamagedError(f"a section's entry has {entry} bytes, not {SECTION.size}")
     _inside(data, sections_at, SECTION.size * count, "the table of sections")
-    table = _table(data, sections_at, count, SECTION)
-    table_entries = [Section(*fields) for fields in SECTION.iter_unpack(table)]
-    for number, section in enumerate(table_entries):
-        if section.kind and section.kind not in WITHOUT_BYTES and section.kind <= LAST_KIND:
-            _inside(data, section.offset, section.size, f"section {number}")
+    rows = _table(data, sections_at, count, _ROW)
+    end = len(data)
+    for number, (_, kind, start, size) in enumerate(rows):
+        if start + size > end and 0 < kind <= LAST_KIND and kind not in WITHOUT_BYTES:
+            _inside(data, start, size, f"section {number}")
     names = header[12]
-    if names == EXTENDED and table_entries:
-        names = table_entries[0].link
+    if names == EXTENDED and rows:
+        names = _section(data, sections_at, 0).link
     if names:
-        _names(
-            data,
-            table_entries,
-            names,
-            max((section.name for section in table_entries), default=0),
-            "a section's name",
-        )
-    return table_entries
+        _names(data, rows, names, _first(rows), "a section's name")
+    return sections_at, rows
 
 
 def compute_capability(cubin: bytes) -> int:
@@ -102,28 +106,37 @@ def section_names(data: bytes, found: list[Section]) -> list[bytes]:
 
 def check(data: bytes) -> None:
     """Raise DamagedError unless sections, segments, names, symbols and relocations all lie within `data`."""
-    table = sections(data)
-    for number, section in enumerate(table):
-        if section.kind == SYMBOLS:
-            symbols = _entries(data, section, SYMBOL, number)
-            names = max((symbol[0] for symbol in symbols), default=0)
-            _names(data, table, section.link, names, f"a symbol's name of section {number}")
-            indices = {symbol[3] for symbol in symbols}
-            if any(len(table) <= index < RESERVED for index in indices):
+    at, rows = _checked(data)
+    for number, (_, kind, _, _) in enumerate(rows):
+        if kind == SYMBOLS:
+            section = _section(data, at, number)
+            symbols = _entries(data, section, _SYMBOL, number)
+            _names(data, rows, section.link, _first(symbols), f"a symbol's name of section {number}")
+            if [index for _, index in symbols if len(rows) <= index < RESERVED]:
                 raise DamagedError(f"section {number} has a symbol in a section that there is not")
-        elif section.kind in (REL, RELA):
-            entry = struct.Struct("<QQ" if section.kind == REL else "<QQq")
-            if section.info >= len(table):
+        elif kind in (REL, RELA):
+            section = _section(data, at, number)
+            entry = _REL if kind == REL else _RELA
+            if section.info >= len(rows):
                 raise DamagedError(f"section {number} relocates section {section.info}, which there is not")
-            last = max((e[1] >> 32 for e in _entries(data, section, entry, number)), default=0)
-            if last and last >= _symbol_count(table, section.link):
+            last = _first(_entries(data, section, entry, number))
+            if last and last >= _symbol_count(rows, section.link):
                 raise DamagedError(f"section {number} relocates to symbol {last}, which there is not")
 
 
-def _symbol_count(table: list[Section], number: int) -> int:
-    if number >= len(table) or table[number].kind not in (SYMBOLS, DYNAMIC_SYMBOLS):
+def _symbol_count(rows: list[Row], number: int) -> int:
+    if number >= len(rows) or rows[number][1] not in (SYMBOLS, DYNAMIC_SYMBOLS):
         return 0
-    return table[number].size // SYMBOL.size
+    return rows[number][3] // SYMBOL.size
+
+
+def _section(data: bytes, table: int, number: int) -> Section:
+    return Section(*SECTION.unpack_from(data, table + SECTION.size * number))
+
+
+def _first(entries: list[Row]) -> int:
+    """The highest first field of entries."""
+    return max(entries, default=(0,))[0]
 
 
 def _inside(data: bytes, start: int, size: int, what: str) -> None:
@@ -131,22 +144,22 @@ def _inside(data: bytes, start: int, size: int, what: str) -> None:
         raise DamagedError(f"{what} is at bytes {start} to {start + size} of {len(data)}")
 
 
-def _table(data: bytes, start: int, count: int, entry: struct.Struct) -> bytes:
-    return data[start : start + count * entry.size] if count else b""
+def _table(data: bytes, start: int, count: int, entry: struct.Struct) -> list[Row]:
+    return [*entry.iter_unpack(data[start : start + count * entry.size])] if count else []
 
 
-def _entries(data: bytes, section: Section, entry: struct.Struct, number: int) -> list[tuple[int, ...]]:
+def _entries(data: bytes, section: Section, entry: struct.Struct, number: int) -> list[Row]:
     if section.entry_size != entry.size or section.size % entry.size:
         raise DamagedError(
             f"section {number}: {section.size} bytes in entries of {section.entry_size}, not of {entry.size}"
         )
-    return list(entry.iter_unpack(data[section.offset : section.offset + section.size]))
+    return _table(data, section.offset, section.size // entry.size, entry)
 
 
-def _names(data: bytes, sections: list[Section], number: int, last: int, what: str) -> None:
+def _names(data: bytes, rows: list[Row], number: int, last: int, what: str) -> None:
     """Whether section `number` has strings, and `last` is the offset of one that ends in it."""
-    if number >= len(sections) or sections[number].kind != STRINGS:
+    _, kind, start, size = rows[number] if number < len(rows) else (0, 0, 0, 0)
+    if kind != STRINGS:
         raise DamagedError(f"{what} is in section {number}, which has no strings")
-    table = sections[number]
-    if last >= table.size or data[table.offset + table.size - 1]:
+    if last >= size or data[start + size - 1]:
         raise DamagedError(f"{what} does not end in section {number}")
