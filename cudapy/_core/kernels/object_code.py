@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from typing import Any
 from weakref import ref
 
@@ -13,7 +12,7 @@ from ... import driver
 from ..._bindings.errors import CUDAError
 from ..._ffi.elf import DamagedError
 from ..._ffi.fatbin import check_object
-from ..._ffi.library import SymbolNotFound, settled
+from ..._ffi.library import settled
 from ...driver import CUdeviceptr, CUjit_option, CUlibrary, CUmodule, CUresult, checked
 from ..context.current import RelaxedCaptureMode, initialise, owning, when_prepared
 from ..memory.buffer import Buffer
@@ -193,7 +192,7 @@ class ObjectCode:
         if not isinstance(name, (str, bytes)):
             raise TypeError(f"{function}: name must be str or bytes, not {type(name).__name__}")
         asked = _text(name)
-        for known in (asked, prefix + asked):
+        for known in (asked, prefix + asked) if self._symbol_mapping else ():
             symbol = self._symbol_mapping.get(known) or self._symbol_mapping.get(known.encode())
             if symbol:
                 return c_text(symbol, f"{function}: the name")
@@ -253,8 +252,6 @@ class ObjectCode:
         require_intact(self, "cuLibraryLoadData")
         if self._code_type == "fatbin" or _PRINTING in self._code:  # which may be compressed
             synchronizing.add(PRINTS)
-        with suppress(SymbolNotFound):  # the first launch asks it, and is not to take longer for that
-            settled(driver.cuKernelGetParamInfo)
         options: dict[CUjit_option, Any] = {}
         if self._code_type != "cubin":
             self._log = bytearray(LOG_SIZE)
@@ -265,7 +262,7 @@ class ObjectCode:
         cell = CUlibrary()
         ownership = Ownership(_unload, cell, self._log)
         self._logged(owning.cuLibraryLoadData, cell, self._code, *settings, None, None, 0)
-        library = CUlibrary(cell.value)
+        library = CUlibrary.from_buffer_copy(cell)
         if self._library is None:  # no finalizer was faster
             self._ownership, self._library = ownership, library
             loaded[library.value] = ref(self)
