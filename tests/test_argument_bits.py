@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from cudapy import driver
 from cudapy._core.kernels.arguments import encode
-from cudapy._core.kernels.kernel import Kernel, ParamInfo
+from cudapy._core.kernels.kernel import Kernel
 from cudapy._core.kernels.launch import Writer
 from cudapy._core.kernels.parameter_kinds import Parameter
 from cudapy._ffi.packed_launch import PACK_ERRORS, attempt
@@ -29,9 +29,7 @@ class Packed:
     def __init__(self, *args: Any, sizes: tuple[int, ...]) -> None:
         made = Kernel(driver.CUkernel(0x77), "k", None)
         offsets = itertools.accumulate((8 for _ in sizes), initial=0)
-        made._parameters_known = [
-            ParamInfo(offset, size) for offset, size in zip(offsets, sizes, strict=False)
-        ]
+        made._parameters_known = [*zip(offsets, sizes, strict=False)]
         self.writer = Writer(made, args)
         self.sizes = sizes
         lines = attempt(*self.writer.packing("args"))

@@ -16,8 +16,8 @@ import pytest
 from cudapy.core.graph import GraphBuilder
 
 from cudapy import driver
-from cudapy._core.kernels import node_parameters
-from cudapy._core.kernels.kernel import Kernel, ParamInfo
+from cudapy._core.kernels import arguments, launch_lane, node_parameters
+from cudapy._core.kernels.kernel import Kernel
 from cudapy._ffi.library import SymbolNotFound
 from cudapy.core import Buffer, LaunchConfig, ObjectCode, Stream, launch, prepare
 from cudapy.driver import CUdeviceptr, CUkernel
@@ -67,7 +67,7 @@ def kernel(launches, *sizes, told=True):
     parameters, end = [], 0
     for size in sizes:
         offset = -(-end // min(size, 8)) * min(size, 8)
-        parameters.append(ParamInfo(offset, size))
+        parameters.append((offset, size))
         end = offset + size
     launches.sizes = sizes
     made._parameters_known = parameters
@@ -316,6 +316,13 @@ def test_a_driver_that_does_not_tell_the_parameters(launches, stream) -> None:
         short = kernel(launches, len(data), told=False)
         launch(stream, CONFIG, short, data)
         assert launches[-1][2] == [data]
+
+
+def test_what_is_known_of_types_has_an_end(launches, stream) -> None:
+    k, most = kernel(launches, 4), arguments.MOST_KEPT
+    for _ in range(most + 10):
+        launch(stream, CONFIG, k, type("Own", (ctypes.c_float,), {})(1))
+    assert max(map(len, (k._packers, arguments._kept, launch_lane._kept))) <= most
 
 
 def test_another_stream_or_configuration_is_seen(launches, stream) -> None:

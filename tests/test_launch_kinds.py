@@ -207,7 +207,7 @@ def test_what_was_launched_before_changes_nothing(launches, stream, kind) -> Non
 
 def test_declarations_that_the_driver_contradicts_do_not_count(launches, stream) -> None:
     k = typed(launches, "u64", "f32")
-    k._parameters_known[1] = k._parameters_known[1]._replace(size=8)
+    k._parameters_known[1] = k._parameters_known[1][0], 8
     launches.sizes = (8, 8)
     launch(stream, CONFIG, k, 1, 2)
     assert launches[0][2] == [struct.pack("q", 1), struct.pack("q", 2)]

@@ -144,7 +144,7 @@ def world(copy: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> Iterator[Si
         offset, parameters = 0, []
         for size in sizes:
             offset = -(-offset // min(size, 8)) * min(size, 8)
-            parameters.append(copy.kernel.ParamInfo(offset, size))
+            parameters.append((offset, size))
             offset += size
         found._parameters_known = parameters
         made.driver.sizes = sizes

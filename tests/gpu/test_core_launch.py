@@ -13,7 +13,7 @@ import pytest
 from cudapy.core.graph import GraphDefinition
 
 from cudapy import driver, pathfinder
-from cudapy._core.kernels.kernel import MOST_PACKERS
+from cudapy._core.kernels.arguments import MOST_KEPT
 from cudapy._core.kernels.node_parameters import arguments
 from cudapy.core import (
     CUDAError,
@@ -119,11 +119,11 @@ class Pair(ctypes.Structure):
 def test_ever_new_types_of_arguments(device, stream, code) -> None:
     """What is written for types is kept for so many of them."""
     kernel, out = code.get_kernel("axpy"), device.allocate(128, stream=stream)
-    for _ in range(MOST_PACKERS + 10):
+    for _ in range(MOST_KEPT + 10):
         one = type("Own", (ctypes.c_float,), {})(1)
         launch(stream, LaunchConfig(grid=1, block=1), kernel, one, out, out, 1)
         arguments(kernel, (one, out, out, 1))
-    assert len(kernel._packers) <= MOST_PACKERS
+    assert len(kernel._packers) <= MOST_KEPT
     stream.sync()
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cudapy._core.kernels.kernel import Kernel, ParamInfo
+from cudapy._core.kernels.kernel import Kernel
 from cudapy._core.kernels.node_parameters import arguments
 from cudapy.driver import CUkernel
 from tests.budget import thorough
@@ -27,7 +27,7 @@ def kernel(*parameters: int) -> Kernel:
     found = []
     for size in parameters:
         offset = -(-end // size) * size
-        found.append(ParamInfo(offset, size))
+        found.append((offset, size))
         end = offset + size
     made._parameters_known = found
     return made

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ..._ffi.codes import SIGNED, UNSIGNED, code_of
 from ..._ffi.shown import shown
@@ -21,6 +21,8 @@ from .parameter_kinds import BITS, FLOAT, INTEGER, Parameter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+T = TypeVar("T")
 
 FLOATS = {2: "e", 4: "f", 8: "d"}
 
@@ -41,14 +43,38 @@ class Encoding(NamedTuple):
         return self.expressions == ("{0}",)
 
 
-def encoding(value: Any, parameter: Parameter) -> Encoding:
-    """How values of this type go into `parameter`.
+MOST_KEPT = 64
+"""For how many types of arguments there is kept what was made. A program that makes types for ever, such as a
+struct for each launch, has no end of them.
+"""
 
-    Raises TypeError for what is not a kernel argument, or not one of the parameter's kind and size.
-    """
+
+def keep(kept: dict[Any, Any], key: Any, made: T) -> T:
+    """Keep what was made for arguments of the types in `key`; it is returned."""
+    if len(kept) >= MOST_KEPT:
+        kept.clear()
+    kept[key] = made
+    return made
+
+
+_kept: dict[Any, Encoding] = {}
+
+
+def encoding(value: Any, parameter: Parameter) -> Encoding:
+    """How values of this type go into `parameter`. Raises as `_checked` does."""
+    key = type(value), parameter.kind, parameter.size
+    encoding = _kept.get(key)
+    if encoding is None:
+        encoding = _checked(value, parameter)
+        if encoding.codes[-1] != "s":  # bytes, of which values of one type have not all as many
+            keep(_kept, key, encoding)
+    return encoding
+
+
+def _checked(value: Any, parameter: Parameter) -> Encoding:
+    """The same. Raises TypeError for what is not a kernel argument, or not one of its kind and size."""
     encoding = _encoding(value, parameter)
-    given = _kind(encoding)
-    if given and parameter.kind in (FLOAT, INTEGER) and given != parameter.kind:
+    if parameter.kind in (FLOAT, INTEGER) and _kind(encoding) not in ("", parameter.kind):
         raise TypeError(f"{type(value).__name__} given, {_named(parameter)} is {_type(parameter)}")
     if parameter.size is not None and encoding.size != parameter.size:
         raise TypeError(_other_size(value, encoding.size, parameter))
@@ -184,7 +210,7 @@ def _bytes_of(parameter: Parameter) -> str:
 
 def encode(value: Any, parameter: Parameter) -> bytes:
     """The bytes of one argument. Raises TypeError, or OverflowError for an integer that does not fit."""
-    encoded = encoding(value, parameter)
+    encoded = _checked(value, parameter)
     scope = {"value": value, **HELPERS}
     try:
         fields = [eval(expression.format("value"), scope) for expression in encoded.expressions]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import ref
 
 from ... import driver
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from ..device.device import Device
     from .object_code import ObjectCode
     from .occupancy import KernelOccupancy
-
-
-T = TypeVar("T")
 
 
 NO_LANE: tuple[Any, ...] = ((1 << 63) - 1).to_bytes(8, "little"), None
@@ -46,6 +43,7 @@ class Kernel(NotCopyable):
     __slots__ = (
         "_function",
         "_handle",
+        "_known",
         "_lane",
         "_launch",
         "_module",
@@ -57,11 +55,12 @@ class Kernel(NotCopyable):
 
     def __init__(self, handle: CUkernel, name: str, module: ObjectCode | None) -> None:
         self._handle = handle
-        self._function = CUfunction(int(handle))  # the driver takes one for the other
+        self._function = CUfunction.from_buffer_copy(handle)  # the driver takes one for the other
         self._module = module  # kept alive, as it owns the code
-        self._packers: dict[Any, Any] = {}  # what `launch` has written for this kernel, see `keep_packer`
+        self._packers: dict[Any, Any] = {}  # what `launch` has written for this kernel, see `keep`
         self._launch: Any = _first_launch
-        self._parameters_known: list[ParamInfo] | None = None
+        self._parameters_known: list[tuple[int, int]] | None = None
+        self._known: list[Parameter] | None = None  # of each parameter, see `_signature`
         self.name = name
 
     @staticmethod
@@ -104,18 +103,18 @@ class Kernel(NotCopyable):
         """The offset and size of each argument, in bytes. Needs CUDA 12.4. Source: cuKernelGetParamInfo."""
         if self._parameters is None:
             checked.cuKernelGetParamInfo(self._handle, 0)  # raises SymbolNotFound
-        return list(self._parameters or ())
+        return [ParamInfo(*where) for where in self._parameters or ()]
 
     @property
-    def _parameters(self) -> list[ParamInfo] | None:
-        """The parameters, or None where the driver cannot tell."""
+    def _parameters(self) -> list[tuple[int, int]] | None:
+        """The offset and size of each parameter, or None where the driver cannot tell."""
         if self._parameters_known is None:
-            parameters: list[ParamInfo] = []
+            parameters: list[tuple[int, int]] = []
             try:
-                status, *where = driver.cuKernelGetParamInfo(self._handle, 0)
+                status, offset, size = driver.cuKernelGetParamInfo(self._handle, 0)
                 while not status:
-                    parameters.append(ParamInfo(*where))
-                    status, *where = driver.cuKernelGetParamInfo(self._handle, len(parameters))
+                    parameters.append((offset, size))
+                    status, offset, size = driver.cuKernelGetParamInfo(self._handle, len(parameters))
             except SymbolNotFound:
                 return None
             if status != driver.CUresult.CUDA_ERROR_INVALID_VALUE:  # there is none of this index
@@ -129,12 +128,15 @@ class Kernel(NotCopyable):
 
         The kinds are those that its code declares, where the driver does not tell other sizes.
         """
-        sizes = self._parameters
-        known = self._module._kernels().get(self.name) if self._module is not None else None
-        if sizes is not None and (
-            known is None or [one.size for one in known] != [size for _, size in sizes]
-        ):
-            known = [Parameter(size=size) for _, size in sizes]
+        known = self._known
+        if known is None:
+            sizes = self._parameters
+            known = self._module._kernels().get(self.name) if self._module is not None else None
+            if sizes is not None and (
+                known is None or [one.size for one in known] != [size for _, size in sizes]
+            ):
+                known = [Parameter("", size) for _, size in sizes]
+            self._known = known
         if known is None:
             return [Parameter()] * count
         if count != len(known):
@@ -158,21 +160,6 @@ class Kernel(NotCopyable):
 
     def __repr__(self) -> str:
         return f"<Kernel {self.name}>"
-
-
-MOST_PACKERS = 64
-"""For how many lists of types of arguments a kernel keeps what was written. A program that makes types for
-ever, such as a struct for each launch, has no end of them.
-"""
-
-
-def keep_packer(kernel: Kernel, key: Any, packer: T) -> T:
-    """Keep what was written for launches of `kernel` with arguments of the types in `key`; it is returned."""
-    packers = kernel._packers
-    if len(packers) >= MOST_PACKERS:
-        packers.clear()
-    packers[key] = packer
-    return packer
 
 
 def _first_launch(*how: Any) -> None:

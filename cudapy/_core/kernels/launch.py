@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 from functools import cached_property
+from itertools import count, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ... import driver
@@ -24,8 +25,8 @@ from ..ownership.graph_references import is_builder
 from ..ownership.keep_alive import keep_alive_for_graph
 from ..streams.stream import IsStreamType, Stream
 from . import launch_lane
-from .arguments import HELPERS, encode, encoding, layout
-from .kernel import HOW_TO_LAUNCH, NO_LANE, Kernel, keep_packer
+from .arguments import HELPERS, encode, encoding, keep, layout
+from .kernel import HOW_TO_LAUNCH, NO_LANE, Kernel
 from .launch_config import LaunchConfig
 from .launch_failure import failed
 from .parameter_kinds import Parameter
@@ -96,7 +97,7 @@ def dispatch(kernel: Kernel, stream: Any, config: Any, args: tuple[Any, ...]) ->
         writer = Writer(kernel, args)
         lane = _lane(writer, kernel, args)
         run = writer.general() if lane is NO_LANE else _unwritten(writer, lane)
-        keep_packer(kernel, types, (run, lane))
+        keep(kernel._packers, types, (run, lane))
     kernel._launch, kernel._lane = run, lane
     if lane is NO_LANE:
         run(kernel, stream, config, args)
@@ -111,7 +112,7 @@ def _unwritten(writer: Writer, lane: Any) -> Callable[..., None]:
         if tuple(map(type, args)) != writer.types:
             return dispatch(kernel, stream, config, args)
         run = writer.general()
-        keep_packer(kernel, writer.types, (run, lane))
+        keep(kernel._packers, writer.types, (run, lane))
         kernel._launch = run
         return run(kernel, stream, config, args)  # type: ignore[no-any-return]
 
@@ -126,7 +127,7 @@ def _lane(writer: Writer, kernel: Kernel, args: tuple[Any, ...]) -> Any:
     if writer.noted or not has_lanes():
         return NO_LANE
     launch_ex = driver.libcuda.function("cuLaunchKernelEx")
-    return launch_lane.lane_of(int(kernel._function), launch_ex, args, writer.encodings, writer.offsets)
+    return launch_lane.lane_of(writer.function, launch_ex, args, writer.encodings, writer.offsets)
 
 
 def has_lanes() -> bool:
@@ -172,22 +173,24 @@ class Writer:
     def __init__(self, kernel: Kernel, args: tuple[Any, ...]) -> None:
         self.parameters = kernel._signature(len(args))
         self.name = kernel.name
-        self.function = ctypes.c_void_p.from_param(int(kernel._function))  # what C takes without converting
+        self.function = int(kernel._function)
         self.types = tuple(map(type, args))
-        self.encodings = [
-            self.told(i, encoding, arg, parameter)
-            for i, (arg, parameter) in enumerate(zip(args, self.parameters, strict=True))
-        ]
+        self.encodings = [*map(self.told, count(), repeat(encoding), args, self.parameters)]
         self.offsets = layout(self.encodings, kernel._parameters)
-        self.names = [f"a{i}" for i in range(len(args))]
         self.noted = [
-            name
-            for name, arg in zip(self.names, args, strict=True)
-            if isinstance(arg, KernelArgument) and arg._is_noted
+            f"a{i}" for i, arg in enumerate(args) if isinstance(arg, KernelArgument) and arg._is_noted
         ]
         self.free: list[tuple[Any, int]] = []  # tables that nodes of graphs are done with
-        # Values that are packed as they are need no names: they stay the tuple that they came in.
-        self.is_plain = bool(args) and all(each.is_plain for each in self.encodings)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The names of the arguments."""
+        return [f"a{i}" for i in range(len(self.types))]
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether the values are packed as they are: then they need no names, and stay the tuple."""
+        return bool(self.types) and all(each.is_plain for each in self.encodings)
 
     def scope(self) -> dict[str, Any]:
         """What a function needs."""
@@ -195,7 +198,7 @@ class Writer:
             "dispatch": dispatch,
             "failed": failed,
             "fill": self.fill,
-            "function": self.function,
+            "function": ctypes.c_void_p.from_param(self.function),  # what C takes without converting
             "keep_alive_for_graph": keep_alive_for_graph,
             "launch_ex": driver.libcuda.function("cuLaunchKernelEx"),
             "make": self.layout.make,

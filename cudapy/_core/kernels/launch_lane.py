@@ -26,14 +26,13 @@ from ..._ffi.lane_types import is_plain_storage
 from ...driver import CUstream
 from ..memory.buffer import Buffer
 from ..streams.stream import Stream
+from .arguments import Encoding, keep
 from .kernel import NO_LANE, Kernel
 from .launch_code import PREPARED_ROUTINE, ROUTINE
 from .launch_config import LaunchConfig
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    from .arguments import Encoding
 
 MOST_ARGUMENTS, MOST_BYTES = 512, 4096
 """Of the launches that have a lane: so much room there is on its stack."""
@@ -141,22 +140,24 @@ def lane_of(
     return struct.pack(f"={len(words)}Q", *words), (c_function, *map(type, args))
 
 
+_kept: dict[Any, tuple[int, int, int, int] | None] = {}  # what `_how` returned
+
+
 def _arguments(
     args: Sequence[Any], encodings: Sequence[Encoding], offsets: Sequence[int]
 ) -> list[int] | None:
     """The words of all ARGUMENTs; None if one of them is only for Python, or there is no room for them."""
-    ends = [offset + each.size for offset, each in zip(offsets, encodings, strict=True)]
-    grow = all(end <= start for end, start in zip(ends, offsets[1:], strict=False))
-    if len(args) > MOST_ARGUMENTS or not grow or (ends and ends[-1] > MOST_BYTES):
-        return None
     words: list[int] = []
+    end = 0
     for value, each, offset in zip(args, encodings, offsets, strict=True):
-        how = _how(value, each)
-        if how is None:
+        key = type(value), each.codes
+        how = _kept.get(key) or keep(_kept, key, _how(value, each))
+        if how is None or offset < end:
             return None
+        end = offset + each.size
         kind, at, limit, least = how
         words += kind, id(type(value)), at, limit, least, offset
-    return words
+    return words if len(args) <= MOST_ARGUMENTS and end <= MOST_BYTES else None
 
 
 class Graph:
@@ -232,18 +233,14 @@ def _prepared() -> _Prepared | None:
     return None if common is None or not _is_as_expected(common.context) else _Prepared(common)
 
 
-@functools.cache
-def _address_at() -> int:
-    return slot_at(Buffer, Buffer._vital)
-
-
 def _how(value: Any, encoding: Encoding) -> tuple[int, int, int, int] | None:
     """The kind of an argument, where its value is, and the limits; None if only Python can pack it."""
     cls, size, codes = type(value), encoding.size, encoding.codes
     if value is None:
         return NULL, 0, 0, 0
     if isinstance(value, Buffer):
-        return (ADDRESS, _address_at(), 2**64 - 1, 0) if getattr(cls, Buffer._vital) is _ADDRESS else None
+        is_slot = getattr(cls, Buffer._vital) is _ADDRESS
+        return (ADDRESS, slot_at(Buffer, Buffer._vital), 2**64 - 1, 0) if is_slot else None
     if isinstance(value, int) and codes in SIGNED.values():
         return INTEGER, 0, 2 ** (8 * size) - 1, 2 ** (8 * size - 1)
     if cls in (int, bool) and codes in ("f", "d"):

@@ -18,7 +18,8 @@ from ...driver import (
     CUlaunchAttributeID,
     checked,
 )
-from .kernel import Kernel, keep_packer, kernel_name
+from .arguments import keep
+from .kernel import Kernel, kernel_name
 from .launch import Writer
 from .launch_config import LaunchConfig
 
@@ -74,7 +75,7 @@ def arguments(kernel: Kernel, args: Any) -> Packed:
     key = arguments, *map(type, args)
     writer = kernel._packers.get(key)
     if writer is None:
-        writer = keep_packer(kernel, key, Writer(kernel, args))
+        writer = keep(kernel._packers, key, Writer(kernel, args))
     try:
         room, _ = slot = writer.free.pop()
     except IndexError:

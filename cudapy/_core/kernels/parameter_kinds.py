@@ -82,8 +82,9 @@ def without_note(cubin: bytes) -> bytes:
 
 def noted(cubin: bytes) -> Kernels:
     """What `with_note` has noted in a cubin."""
-    note = json.loads(_split(cubin)[1] or "{}")
-    return {kernel: [Parameter(*one) for one in listed] for kernel, listed in note.items()}
+    note = _split(cubin)[1]
+    kernels = json.loads(note).items() if note else ()
+    return {kernel: [Parameter(*one) for one in listed] for kernel, listed in kernels}
 
 
 def _split(cubin: bytes) -> tuple[bytes, bytes]:
