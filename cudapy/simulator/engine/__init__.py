@@ -4,7 +4,7 @@ which needs no NumPy. README.md shows it alone.
 
 module.py     PTX, loaded                        grids.py      kernels, run to their end
 device.py     what kernels see of their device   memory.py     the table of allocations
-fault.py      why a kernel was stopped           counters.py   what a launch did, counted
+fault.py      why a kernel was stopped           addresses.py  where the state spaces lie
 settings.py   checks, seed, coverage             coverage.py   which lines and branches ran
 texture.py    textures and surfaces              tensor_map.py   what bulk copies are told of tensors
 kernel.py     a kernel and what it calls, laid out

@@ -8,8 +8,7 @@ import numpy as np
 
 from ..access import ATOMIC, READ
 from ..classes import COPY
-from .async_copies import AsyncCopies
-from .pending import Pending
+from .pending import AsyncCopies, Pending
 from .unfinished_stores import UnfinishedStores
 
 if TYPE_CHECKING:
