@@ -235,7 +235,7 @@ def notebooks(session: nox.Session) -> None:
 @nox.session
 def package(session: nox.Session) -> None:
     """Build the source distribution and the wheel into dist/, check them, and run the wheel."""
-    session.install("-e", ".[package,test]", "hatchling>=1.24", "zopfli>=0.4")
+    session.install("-e", ".[package,test]", "hatchling>=1.24", "deflate>=0.7")
     shutil.rmtree("dist", ignore_errors=True)
     session.run("python", "-m", "build", "--no-isolation")
     session.run("twine", "check", "--strict", *map(str, sorted(Path("dist").iterdir())))
