@@ -152,6 +152,20 @@ def test_a_view_keeps_its_struct_alive() -> None:
     assert gone() is None
 
 
+@pytest.mark.parametrize(
+    ("name", "field"), [("CUlaunchAttributeValue", "priority"), ("CUDA_MEMCPY2D", "Height")]
+)
+def test_a_derived_class_has_the_fields_of_its_base(name: str, field: str) -> None:
+    cls = getattr(driver, name)
+
+    class Derived(cls):
+        pass
+
+    made = Derived(**{field: 5})
+    assert ctypes.sizeof(made) == ctypes.sizeof(cls) and getattr(made, field) == 5
+    assert bytes(made) == bytes(cls(**{field: 5}))
+
+
 def test_unions_share_their_memory() -> None:
     whole = Everything()
     whole.choice.whole = 0x0807060504030201

@@ -64,12 +64,15 @@ class _Declared:
                 anonymous.append(f"_anonymous{len(anonymous)}")
                 declared.append((anonymous[-1], open_union))
             open_union.append((field, storage))
-        body["_fields_"] = [
-            (field, _UnionMeta(field, (ctypes.Union,), {"_fields_": storage}))
-            if isinstance(storage, list)
-            else (field, storage)
-            for field, storage in declared
-        ]
+        if declared or not any(
+            getattr(base, "_fields_", ()) for base in bases
+        ):  # else a union would be empty
+            body["_fields_"] = [
+                (field, _UnionMeta(field, (ctypes.Union,), {"_fields_": storage}))
+                if isinstance(storage, list)
+                else (field, storage)
+                for field, storage in declared
+            ]
         body["_anonymous_"] = anonymous
         body["_makers_"] = makers
         body["_alignment_"] = align
