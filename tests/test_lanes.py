@@ -296,6 +296,27 @@ def test_lists_of_what_c_keeps(d: ModuleType, stub: Stub) -> None:
                 assert found == (outcome(twin, arguments), arrived(stub.calls(), d.cuLibraryLoadData))
 
 
+@needs_lanes
+def test_a_list_that_changes_before_the_call_fails(d: ModuleType, stub: Stub) -> None:
+    """As another thread may change it: the failure is told, whatever is in the list by then."""
+    nodes: list[Any] = [1, 2]
+
+    @ctypes.CFUNCTYPE(None)
+    def change() -> None:
+        nodes[:] = ["no node"]
+
+    hook = ctypes.c_void_p.in_dll(stub.library, "stub_hook")
+    call = d.checked.cuGraphAddEmptyNode
+    call(3, nodes, 2)
+    assert has_lane(call)
+    stub.status, hook.value = FAILURE, ctypes.cast(change, ctypes.c_void_p).value
+    try:
+        with pytest.raises(RuntimeError, match="CUDA_ERROR_UNKNOWN"):
+            call(3, nodes, 2)
+    finally:
+        hook.value = None
+
+
 # -- when it is not taken --------------------------------------------------------------------------------
 
 

@@ -900,7 +900,10 @@ def _as_passed(argument: tuple[int, Any], value: Any) -> Any:
     if kind & ARRAY:
         from .convert import array  # which few calls need, and fewer that fail
 
-        return array(value, cls, None, "")
+        try:
+            return array(value, cls, None, "")
+        except Exception:  # the list has changed since
+            return value
     if kind & ADDRESS:
         if type(value) is int:
             return ctypes.c_void_p.from_param(value) if value else None

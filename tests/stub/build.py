@@ -63,6 +63,7 @@ _PREAMBLE = """
 int stub_status, stub_peek = 1, stub_wide_counts, stub_overrun;
 char stub_log[1 << 22];
 size_t stub_used;
+void (*stub_hook)(void);
 static int stub_lock;
 
 static void stub_note(char kind, const void *data, size_t size)
@@ -77,6 +78,8 @@ static void stub_note(char kind, const void *data, size_t size)
 }
 static void stub_begin(const char *symbol)
 {
+    if (stub_hook)
+        stub_hook();
     while (__sync_lock_test_and_set(&stub_lock, 1))
         ;
     stub_note('F', symbol, strlen(symbol));
