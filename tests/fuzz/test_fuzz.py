@@ -12,12 +12,16 @@ from types import ModuleType
 
 import pytest
 
+from cudapy._ffi.lanes import why_not
 from tests.budget import MORE
 from tests.warm import REPOSITORY
 
 from . import lifetimes, programs, ptx, runner, warps
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="items run in processes that are forked")
+
+needs_lanes = pytest.mark.skipif(bool(why_not()), reason=f"no fast lane: {why_not()}")
+needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="there is no gcc to compile a stub with")
 
 
 class Bad:
@@ -80,10 +84,11 @@ def test_lifetimes() -> None:
 
 
 @pytest.mark.thorough
-def test_calls() -> None:
+@pytest.mark.parametrize("kind", ["calls", pytest.param("lanes", marks=[needs_lanes, needs_gcc])])
+def test_calls(kind: str) -> None:
     """By the command: in a process that has opened no other library before."""
     count = 1000 * MORE
-    command = ["-m", "tests.fuzz", "calls", "--count", str(count), "--processes", str(processes())]
+    command = ["-m", "tests.fuzz", kind, "--count", str(count), "--processes", str(processes())]
     run = subprocess.run([sys.executable, *command], cwd=REPOSITORY, capture_output=True, text=True)
     assert run.returncode == 0, run.stdout + run.stderr
     said = re.fullmatch(rf"{count} items in \d+ s: (.*); 0 wrong\n", run.stdout)
