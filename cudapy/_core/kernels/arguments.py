@@ -103,13 +103,13 @@ def _encoding(value: Any, parameter: Parameter) -> Encoding:
     if cls is complex:
         code = "f" if size == 8 else "d"
         return Encoding(2 * code, 8 if size == 8 else 16, ("{0}.real", "{0}.imag"))
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(value, numpy.generic):
+        return _numpy_scalar(value)
     of_c = code_of(value)
     if of_c is not None:
         code, width, expression = of_c
         return Encoding(code, width, (expression,))
-    numpy = sys.modules.get("numpy")
-    if numpy is not None and isinstance(value, numpy.generic):
-        return _numpy_scalar(value)
     if hasattr(cls, "__cuda_array_interface__") or hasattr(value, "__cuda_array_interface__"):
         return Encoding("Q", 8, ("address_of({0}.__cuda_array_interface__)",))
     if numpy is not None and isinstance(value, numpy.ndarray):
@@ -123,7 +123,8 @@ def _encoding(value: Any, parameter: Parameter) -> Encoding:
 
 
 def _numpy_scalar(value: Any) -> Encoding:
-    kind, width = value.dtype.kind, value.dtype.itemsize
+    dtype = value.dtype
+    kind, width = dtype.kind, dtype.itemsize
     if kind in "OU":
         raise TypeError(f"a {type(value).__name__} is not a kernel argument")
     if kind in "mM":

@@ -58,7 +58,7 @@ class Kernel(NotCopyable):
         self._function = CUfunction.from_buffer_copy(handle)  # the driver takes one for the other
         self._module = module  # kept alive, as it owns the code
         self._packers: dict[Any, Any] = {}  # what `launch` has written for this kernel, see `keep`
-        self._launch: Any = _first_launch
+        self._launch: Any = upward.dispatch
         self._parameters_known: list[tuple[int, int]] | None = None
         self._known: list[Parameter] | None = None  # of each parameter, see `_signature`
         self.name = name
@@ -160,12 +160,6 @@ class Kernel(NotCopyable):
 
     def __repr__(self) -> str:
         return f"<Kernel {self.name}>"
-
-
-def _first_launch(*how: Any) -> None:
-    from .launch import dispatch  # which imports this file
-
-    dispatch(*how)
 
 
 loaded: dict[int, ref[ObjectCode]] = {}

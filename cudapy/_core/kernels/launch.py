@@ -24,6 +24,7 @@ from ..kernel_argument import KernelArgument
 from ..ownership.graph_references import is_builder
 from ..ownership.keep_alive import keep_alive_for_graph
 from ..streams.stream import IsStreamType, Stream
+from ..upward import upward
 from . import launch_lane
 from .arguments import HELPERS, encode, encoding, keep, layout
 from .kernel import HOW_TO_LAUNCH, NO_LANE, Kernel
@@ -103,6 +104,9 @@ def dispatch(kernel: Kernel, stream: Any, config: Any, args: tuple[Any, ...]) ->
         run(kernel, stream, config, args)
     else:
         launch(stream, config, kernel, *args)
+
+
+upward.dispatch = dispatch
 
 
 def _unwritten(writer: Writer, lane: Any) -> Callable[..., None]:

@@ -249,10 +249,10 @@ def _how(value: Any, encoding: Encoding) -> tuple[int, int, int, int] | None:
         return SINGLE, VALUE_AT, 0, 0
     if (cls is float and codes == "d") or (cls is complex and codes == "dd"):
         return INLINE, VALUE_AT, size, 0
-    if is_plain_storage(cls):
-        return STORED, 0, size, 0
-    if cls.__module__ == "numpy" and not cls.__flags__ & _STATIC and hasattr(value, "tobytes"):
-        is_there = cls.__basicsize__ >= VALUE_AT + size and value.dtype.kind in "biufcmM"
+    if cls.__module__ == "numpy" and not cls.__flags__ & _STATIC and codes[-1] != "s":
+        is_there = cls.__basicsize__ >= VALUE_AT + size
         if is_there and memory_of(value, VALUE_AT, size) == value.tobytes():
             return INLINE, VALUE_AT, size, 0
+    if is_plain_storage(cls):
+        return STORED, 0, size, 0
     return None
