@@ -36,7 +36,7 @@ from cudapy._ffi.lane_types import (
     SLOT,
     VALUE,
 )
-from cudapy._ffi.lanes import ARGUMENT, FUNCTION, RESULT
+from cudapy._ffi.lanes import ARGUMENT, CLASS, FUNCTION, RESULT
 from cudapy.simulator.engine.assembler.x86_64 import (
     R8,
     R9,
@@ -150,6 +150,7 @@ class Routine(LaneRoutine):
         self.ends()
         self.label("first call")
         self.first_call()
+        self.number_itself()
         return self.finish()
 
     def first_call(self) -> None:
@@ -157,6 +158,12 @@ class Routine(LaneRoutine):
         self.load(R11, self.of_function("found"))
         self.keep(self.of_function("c"), R11)
         self.go_on_to(R11)
+
+    def number_itself(self) -> None:
+        """Called in the place of a C function: stores its first argument where the second one says."""
+        self.keep(At(RSI), RDI, 4)
+        self.zero(RAX)
+        self.ret()
 
     def go_on_to(self, c_function: int) -> None:
         """Jump to what returns to where the function that is left was called."""
@@ -1290,17 +1297,66 @@ class Routine(LaneRoutine):
         self.to_python()
 
 
+class ClassRoutine(LaneRoutine):
+    """Calls of a class, which go to its `__new__` with the class before the arguments.
+
+    Others go on as if it had no vectorcall: those without room before the arguments, and all once somebody
+    changed the class. RAX: its words.
+    """
+
+    def write(self) -> bytes:
+        function, entry, version_at, version, thread, call = (At(RAX, 8 * i) for i in range(len(CLASS)))
+        self.word("mov", R9, RDX)
+        self.shift_word("shl", RDX, 1)
+        self.shift_word("shr", RDX, 1)
+        self.word("cmp", RDX, R9)
+        self.jump_if("e", "other")
+        self.load(R8, version_at)
+        self.load(R8, At(RDI, 0, R8))
+        self.word("cmp", R8, version)
+        self.jump_if("ne", "other")
+        for register in (R12, RBX, RBX):
+            self.push(register)
+        self.lea(RBX, At(RSI, -8))
+        self.load(R12, At(RBX))
+        self.keep(At(RBX), RDI)
+        self.word("mov", RSI, RBX)
+        self.number("add", RDX, 1)
+        self.load(RDI, function)
+        self.call_at(entry)
+        self.keep(At(RBX), R12)
+        for register in (RBX, RBX, R12):
+            self.pop(register)
+        self.ret()
+        self.label("other")
+        for register in (RDI, RSI, RDX, RCX, RAX):
+            self.push(register)
+        self.call_at(thread)
+        self.word("mov", RDI, RAX)
+        for register in (RAX, R8, RCX, RDX, RSI):
+            self.pop(register)
+        self.jump_to(call)
+        return self.finish()
+
+
+def _bytes(code: bytes) -> str:
+    lines = textwrap.wrap(code.hex(), 100)
+    return "bytes.fromhex(\n" + "".join(f'    "{line}"\n' for line in lines) + ")\n"
+
+
 def text() -> str:
-    code = Routine.assembled()
-    end = Routine()
+    code, end = Routine.assembled(), Routine()
+    end.number_itself()
+    itself = len(code) - len(end.code)
     end.first_call()
     assert len(code) <= PAGE
-    lines = textwrap.wrap(code.hex(), 100)
     return (
         '"""The machine code of the fast lane, for x86-64, which `python -m tests.lane_code` writes."""\n\n'
         "# What it does is in the source of that module; `lanes` says how it is used.\n"
-        "ROUTINE = bytes.fromhex(\n" + "".join(f'    "{line}"\n' for line in lines) + ")\n"
+        f"ROUTINE = {_bytes(code)}"
         f"FIRST_CALL = {len(code) - len(end.code)}  # where its end begins, for first calls of C functions\n"
+        f"NUMBER_ITSELF = {itself}  # where that is which is called in the place of a C function\n"
+        f"CLASS_CALL = {_bytes(ClassRoutine.assembled())}"
     )
 
 

@@ -43,7 +43,11 @@ class Vectorcall:
 
     def is_free(self, function: Any) -> bool:
         """Whether a function has no lane."""
-        return bool(_Word.from_address(id(function) + self._at).value == self.plain)
+        return self.of(function) == self.plain
+
+    def of(self, function: Any) -> int:
+        """The `vectorcall` of a function."""
+        return int(_Word.from_address(id(function) + self._at).value)
 
     def enter(self, function: Any, address: int, parameters: tuple[str, ...] | None) -> None:
         """Have calls of a function go to `address`, as (function, arguments, count, keywords)."""

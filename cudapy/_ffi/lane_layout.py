@@ -279,6 +279,36 @@ def new_of(cls: Any) -> int:
 _TP_NEW = 65
 
 
+@cache
+def class_layout() -> tuple[int, int, int]:
+    """Where a class has its vectorcall, which is 0, and its version; and what calls it without that."""
+
+    class Probe: ...
+
+    at = words(type)[_VECTORCALL_OFFSET]
+    if at % 8 or not 0 < at < type.__basicsize__ or words(Probe)[at // 8] or not words(list)[at // 8]:
+        raise NoLanes("the vectorcall of a class is not where it was expected")
+    seen = []
+    for value in range(3):
+        version_of(Probe, 0)
+        seen.append([*words(Probe)])
+        Probe.__new__ = value  # type: ignore[assignment,method-assign]
+        seen.append([*words(Probe)])
+    columns = enumerate(zip(*seen, strict=True))
+    places = [8 * i for i, (a, x, b, y, c, z) in columns if x == y == z < a < b < c]
+    return at, _the_only(places, "the version of a class"), _address("_PyObject_MakeTpCall")
+
+
+_VECTORCALL_OFFSET = 7  # a word of a type
+
+
+def version_of(cls: Any, at: int) -> int:
+    """The version of a class, another one once it was changed; 0: it has none."""
+    hasattr(cls, "__new__")  # gives it one
+    version: int = words(cls)[at // 8]
+    return version
+
+
 def thread_id() -> int:
     """What tells this thread from all others that were and will be."""
     get, number = _api.PyThreadState_Get, _api.PyThreadState_GetID

@@ -31,17 +31,19 @@ from .._process import environment, forks
 from .._process.interrupt_safe import finalizer
 from .enums import Enum
 from .handles import Handle, Int, Pointer, Thunk, entry, maker
-from .lane_code import FIRST_CALL, ROUTINE
+from .lane_code import CLASS_CALL, FIRST_CALL, NUMBER_ITSELF, ROUTINE
 from .lane_entries import Forwarder, Vectorcall, python_of
 from .lane_entries import called_for as called_for
 from .lane_layout import (
     CONTEXT,
     PAGE,
     NoLanes,
+    class_layout,
     context,
     new_of,
     references_of,
     slot_at,
+    version_of,
     words,
 )
 from .lane_recipes import NO_LANE, OF_ATTRIBUTE, SLOTS, ZERO, Recipes, Rows, result_of
@@ -221,12 +223,17 @@ were made last, for all functions: one that nothing else has any more, and that 
 weak reference, is the next result.
 """
 
+CLASS = ("function", "entry", "version_at", "version", "thread", "call")
+"""The words of a class. function: its `__new__`; entry: what is called for that; version_at: where its
+version is; thread, call: PyThreadState_Get, and what calls a class without vectorcall, with its result.
+"""
+
 _BASES = ctypes.Structure, ctypes.Union
 _NEVER = (1 << 63) - 1  # a count that no call has
 _HEAD = len(FUNCTION)
 _ENUM, _OF_THREAD, _STRUCT, _SPARE = map(RESULTS.index, ("enum", "of thread", "struct", "spare struct"))
-_COUNT, _INPUTS, _C, _FOUND, _LOCKED, _CODE, _CHOSEN, _NUMBER_IN = map(
-    FUNCTION.index, ("count", "inputs", "c", "found", "locked", "code", "chosen", "number_in")
+_SLOW, _COUNT, _INPUTS, _C, _FOUND, _LOCKED, _CODE, _CHOSEN, _NUMBER_IN = map(
+    FUNCTION.index, ("slow", "count", "inputs", "c", "found", "locked", "code", "chosen", "number_in")
 )
 _USUAL = FUNCTION.index("found") + 1  # the words that declared functions need
 _usual = struct.Struct(f"{_USUAL}Q{8 * (_HEAD - _USUAL)}x").pack
@@ -382,6 +389,8 @@ class _Lanes:
         self.pages = _Pages(self.context, self.entry.prologue)
         self._blocks = [self.pages.block(ROUTINE)]
         self.first_call = self._blocks[0].routine + FIRST_CALL
+        self.number_itself = ctypes.PYFUNCTYPE(ctypes.c_int)(self._blocks[0].routine + NUMBER_ITSELF)
+        self._classes: _Block | None = None
         self._words = _Words()
         self._templates = {width: self._template(cls) for width, cls in ((4, Int), (8, Pointer))}
         if not self._templates[8][0]:
@@ -405,6 +414,7 @@ class _Lanes:
         noted: Noted = NOTHING_NOTED,
         released: Released = NOTHING_RELEASED,
         copied: Copied = NOTHING_COPIED,
+        before: Any = None,
     ) -> Any:
         """Give a function its lane; return its table, None if it has one or there can be none.
 
@@ -416,15 +426,18 @@ class _Lanes:
         guards: the addresses of words that must be 0.
         asked: the address of a C function that fills a word, and the slot of the argument that this must be.
         noted: what the note of a NOTED or NOTING argument says.
+        before: the table of the function's lane, if this one is for calls which that leaves to Python.
         """
         with _lock:
             outputs = [(slot, self.result_words(kind, cls, count)) for slot, kind, cls, count in results]
             block = self._block_with_room()
-            if block is None or not all(words for _, words in outputs) or not self.entry.is_free(function):
+            is_free = before[_SLOW] == self.entry.plain if before else self.entry.is_free(function)
+            if block is None or not all(words for _, words in outputs) or not is_free:
                 return None
+            code = python_of(function).__code__
             last, is_sized, objects = 0, 0, 0
             rest: list[int] = []
-            _kept.extend((function.__code__, ok, failed))
+            _kept.extend((code, ok, failed))
             for kind, cls, limit, slot, inside, size, place, step, width, less in arguments:
                 at = 0 if cls is None else immortal(cls)
                 rest += kind, at, limit, slot, inside, size, place, step, width, less
@@ -443,7 +456,7 @@ class _Lanes:
             special = is_sized or returned or guards or asked[0] or released.required or copied.template
             struct.pack_into(
                 f"{len(table)}Q", table, 0,
-                self.entry.plain, id(function.__code__), _NEVER, objects // 8, parts, at, count,
+                self.entry.plain, id(code), _NEVER, objects // 8, parts, at, count,
                 at + 8 * len(ARGUMENT) * parts, 0, 0, in_c - 5 if in_c > 5 else 0, 0 if is_made else id(ok),
                 0 if alone and count == 1 else count + (not alone), 0 if alone else id(ok), id(failed), 0,
                 bool(special), 0, 0, is_sized, 0, second, 8 * returned,
@@ -451,7 +464,10 @@ class _Lanes:
                 8 * asked[1], 0, *released, *copied, *rest,
             )  # fmt: skip
             set_function(table, c_function)
-            self.entry.enter(function, block.stub(address), None)
+            if before:
+                before[_SLOW] = block.stub(address)
+            else:
+                self.entry.enter(function, block.stub(address), None)
             return table
 
     def open(
@@ -556,6 +572,22 @@ class _Lanes:
             struct.pack_into(f"{len(names)}Q", table, 0, *[known[name] for name in names])
             stub = self.pages.block(routine).stub(address)
             self.entry.enter(function, stub, None)
+
+    def enter_class(self, cls: Any) -> None:
+        """Have calls of a class without `__init__` go straight to its `__new__`, until it is changed."""
+        at, version_at, call = class_layout()
+        with _lock:
+            vectorcall = ctypes.c_uint64.from_address(id(cls) + at)
+            version = version_of(cls, version_at)
+            if vectorcall.value or not version:
+                return
+            if self._classes is None or self._classes.used == STUBS:
+                pages = _Pages(self.context, b"") if self.entry.prologue else self.pages
+                self._classes = pages.block(CLASS_CALL)
+            address, table = self._words.room(len(CLASS))
+            of_class = immortal(cls.__new__), self.entry.of(cls.__new__), version_at, version
+            struct.pack_into(f"{len(CLASS)}Q", table, 0, *of_class, self.context["thread"], call)
+            vectorcall.value = self._classes.stub(address)
 
     def words(self, count: int) -> tuple[int, Any]:
         """The address of so many words that are kept for good, and the words, which are 0."""

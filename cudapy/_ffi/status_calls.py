@@ -7,6 +7,7 @@ check costs more than the call.
 from __future__ import annotations
 
 import ctypes
+from contextlib import suppress
 from types import FunctionType
 from typing import NamedTuple
 
@@ -230,11 +231,13 @@ def give_lane(
     releases: Releases | None = None,
     asked: Asked | None = None,
     optional: int = 0,
+    more: bool = False,
 ) -> Callable[[object], None]:
     """Give a Python function a lane, where that is possible, that calls a C function of up to six parameters.
 
     The function does the same; it is called with what the lane does not take.
 
+    c_function: None: the result is made of the number that the function gets.
     takes: of each parameter of Python its place among those of C, and its type: a handle, a number of ctypes,
         InSlot, Constant, Same, or Goes, where the place does not matter if C gets nothing; Noted, Noting.
     failed: called with a status other than 0 and the arguments; its result is that of the call.
@@ -246,10 +249,12 @@ def give_lane(
     again: a status, and how often the C function is called, at most, while it returns that.
     empty: containers that have to be empty.
     optional: how many more parameters there are, which are left out, or None.
+    more: whether the lane is for calls that the function's lane does not take.
 
     Returns what sets the state that `releases` requires; None: no object has it.
     """
     made = lanes.lanes()
+    c_function = c_function or (made and made.number_itself)
     if made is None or lanes.callable_by_address(c_function) is None:
         return _nothing
     then = 0
@@ -286,7 +291,7 @@ def give_lane(
             released, words = lanes.released(takes[0][1].owner, *releases)
     except NoLanes:  # the slots of a class are not where they were expected
         return _nothing
-    made.install(
+    table = made.install(
         function,
         c_function,
         arguments,
@@ -303,12 +308,26 @@ def give_lane(
         ),
         released=released,
         copied=copied,
+        before=_tables.get(function) if more else None,
     )
+    if table:
+        _tables[function] = table
 
     def require(state: object) -> None:
         words[1] = 0 if state is None else lanes.immortal(state)
 
     return require
+
+
+_tables: dict[Any, Any] = {}  # of functions, of the last lane of each
+
+
+def give_class_lane(cls: type) -> None:
+    """Have calls of a class without `__init__` go straight to its `__new__`, where that is possible."""
+    made = lanes.lanes()
+    with suppress(NoLanes):
+        if made is not None:
+            made.enter_class(cls)
 
 
 def _told_by(not_told: Callable[[int], Any], failed: Callable[..., Any]) -> Callable[..., Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -32,6 +33,31 @@ def test_a_device_is_one_object_in_a_thread(device) -> None:
     assert pickle.loads(pickle.dumps(device)) is device
     assert Device.get_all_devices()[0] is device
     assert int(device) == device.device_id == 0
+
+
+def test_the_forms_of_its_call(device) -> None:
+    """Machine code may take the first calls: the others go on as those of any class."""
+    assert Device(device_id=0) is device is Device(*[0]) is Device(device_id=None)
+    assert [*map(Device, [0, device, np.int64(0)])] == [device] * 3
+    for arguments, named, message in (
+        ((0, 1), {}, r"__new__\(\) takes from 1 to 2 positional arguments but 3 were given"),
+        ((0,), {"device_id": 0}, "got multiple values for argument 'device_id'"),
+        ((), {"ordinal": 0}, "got an unexpected keyword argument 'ordinal'"),
+        (("cuda:1",), {}, r"write Device\(1\)"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            Device(*arguments, **named)
+    for ordinal in (-1, 1000, 2**31, 2**70):
+        with pytest.raises(ValueError, match=f"there is no device {ordinal}"):
+            Device(ordinal)
+
+    class Mine(Device):
+        pass
+
+    assert Mine(0) is device
+    with mock.patch.object(Device, "__new__", lambda cls, *arguments: arguments):
+        assert (Device(0), Device()) == ((0,), ())
+    assert Device(0) is device is Device()
 
 
 def test_what_a_device_is(device) -> None:

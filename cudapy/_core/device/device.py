@@ -12,7 +12,7 @@ from ... import driver
 from ..._ffi.integers import exact_int
 from ..._ffi.library import SymbolNotFound
 from ..._ffi.shown import shown, type_name
-from ..._ffi.status_calls import Goes, InSlot, OfThread, Same, give_lane
+from ..._ffi.status_calls import SIGNED, Goes, InSlot, OfThread, Same, give_class_lane, give_lane
 from ..._process import forks
 from ..._process.interrupt_safe import unchecked_entry
 from ..._process.resets import in_reset
@@ -71,7 +71,7 @@ class _Devices(threading.local):
 
 _MOST = 64
 _devices = _Devices()
-_of_main_thread = OfThread(lambda ordinal: Device(ordinal), _MOST)
+_of_main_thread = OfThread(lambda ordinal: Device._of(ordinal), _MOST)
 
 
 @forks.in_child
@@ -130,6 +130,11 @@ class Device:
             ordinal = _current_ordinal()
         else:
             ordinal = device_id._device_id if isinstance(device_id, Device) else _ordinal(device_id)
+        return cls._of(ordinal)
+
+    @classmethod
+    def _of(cls, ordinal: int) -> Device:
+        """The device with this ordinal, for this thread."""
         try:
             return _devices.known[ordinal]
         except KeyError:
@@ -510,7 +515,11 @@ def _give_lanes() -> None:
         raise driver.libcuda.error("cuCtxSetCurrent", driver.CUresult(status), arguments)
 
     current, gives = InSlot(Device, "_current", CUcontext), (0, "of thread", _of_main_thread)
-    give_lane(new, c_function("cuCtxGetDevice"), [(0, Same(Device))], not_told, gives=gives, optional=1)
+    ordinal = (0, Same(Device)), (0, SIGNED)
+    give_lane(new, None, ordinal, not_told, gives=(1, "of thread", _of_main_thread))
+    takes = [(0, Same(Device))]
+    give_lane(new, c_function("cuCtxGetDevice"), takes, not_told, gives=gives, optional=1, more=True)
+    give_class_lane(Device)
     give_lane(Device.set_current, c_function("cuCtxSetCurrent"), [(0, current)], not_set, optional=1)
     number = Goes("_context", InSlot(Device, "_number", int))
     event.give_lane_of_default(Device.create_event, current, number)
