@@ -16,6 +16,7 @@ import pytest
 from cudapy.core.graph import GraphBuilder
 
 from cudapy import driver
+from cudapy._core.kernel_argument import KernelArgument
 from cudapy._core.kernels import arguments, launch_lane, node_parameters
 from cudapy._core.kernels.kernel import Kernel
 from cudapy._ffi.library import SymbolNotFound
@@ -316,6 +317,30 @@ def test_a_driver_that_does_not_tell_the_parameters(launches, stream) -> None:
         short = kernel(launches, len(data), told=False)
         launch(stream, CONFIG, short, data)
         assert launches[-1][2] == [data]
+
+
+class Noted(KernelArgument):
+    """What each launch has to tell: see `KernelArgument`."""
+
+    _encoded = "Q", 8, ("{0}.value",)
+    _is_noted = True
+
+    def __init__(self) -> None:
+        self.value, self.streams = 0x123, []
+
+    def _launched_in(self, stream) -> None:
+        self.streams.append(stream)
+
+
+@pytest.mark.parametrize("prepares", [False, True])
+def test_each_launch_is_noted(launches, stream, prepares) -> None:
+    k, noted = kernel(launches, 4, 8), Noted()
+    how = stream, CONFIG, k
+    run = prepare(*how, 1, noted) if prepares else partial(launch, *how)
+    for count in (1, 2, 3):
+        run(1, noted)
+        assert launches[-1][2] == [struct.pack("i", 1), struct.pack("Q", 0x123)]
+        assert noted.streams == [stream] * count
 
 
 def test_what_is_known_of_types_has_an_end(launches, stream) -> None:

@@ -128,7 +128,7 @@ _has_lane: bool | None = None  # None: nobody has looked
 
 def _lane(writer: Writer, kernel: Kernel, args: tuple[Any, ...]) -> Any:
     """What `kernel` keeps for the fast lane of `launch` with arguments of these types."""
-    if writer.noted or not has_lanes():
+    if not has_lanes():
         return NO_LANE
     launch_ex = driver.libcuda.function("cuLaunchKernelEx")
     return launch_lane.lane_of(writer.function, launch_ex, args, writer.encodings, writer.offsets)
@@ -177,19 +177,22 @@ class Writer:
     def __init__(self, kernel: Kernel, args: tuple[Any, ...]) -> None:
         self.parameters = kernel._signature(len(args))
         self.name = kernel.name
-        self.function = int(kernel._function)
+        self.function = kernel._function.value
         self.types = tuple(map(type, args))
         self.encodings = [*map(self.told, count(), repeat(encoding), args, self.parameters)]
         self.offsets = layout(self.encodings, kernel._parameters)
-        self.noted = [
-            f"a{i}" for i, arg in enumerate(args) if isinstance(arg, KernelArgument) and arg._is_noted
-        ]
         self.free: list[tuple[Any, int]] = []  # tables that nodes of graphs are done with
 
     @cached_property
     def names(self) -> list[str]:
         """The names of the arguments."""
         return [f"a{i}" for i in range(len(self.types))]
+
+    @cached_property
+    def noted(self) -> list[str]:
+        """Those of what a launch has to note; no lane takes them, as only Python has their value."""
+        kinds = zip(self.names, self.types, strict=True)
+        return [name for name, cls in kinds if issubclass(cls, KernelArgument) and cls._is_noted]
 
     @cached_property
     def is_plain(self) -> bool:

@@ -151,7 +151,7 @@ class _Graphs:
     ) -> bool:
         """Give the function its lane, where that is possible; that has the graph of the slot to itself."""
         writer, stream = self.writer, self.stream
-        if writer.noted or not has_lanes():
+        if not has_lanes():
             return False
         wanted, executable, node, _ = slot[-1]
         looks = stream._address in DEFAULT_ADDRESSES
