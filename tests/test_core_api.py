@@ -25,7 +25,7 @@ REACHED = {"KernelAttributes": "kernels.kernel", "KernelOccupancy": "kernels.occ
 
 
 class Row(NamedTuple):
-    """A line of the page: a name of cuda.core, whether it is here, and which of its members are not."""
+    """A name of cuda.core on the page: whether it is here, and which of its members are not."""
 
     module: str
     name: str
@@ -39,10 +39,15 @@ class Row(NamedTuple):
 
 
 def rows() -> list[Row]:
+    """Lines "subject | names", of what is whole here; "name | yes or no | what is not: why" of others."""
     found = []
-    for line in PAGE.splitlines():
+    for line in PAGE.partition("\n## Every name\n")[2].splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if line.startswith("| `") and len(cells) == 3:
+        if line.startswith("| ") and len(cells) == 2:
+            subject = re.search(r"`core\.(\w+)`", cells[0])
+            module = subject[1] if subject else ""
+            found += [Row(module, name, True, frozenset(), "") for name in re.findall(r"`(\w+)`", cells[1])]
+        elif line.startswith("| `") and len(cells) == 3:
             module, _, name = cells[0].strip("`").rpartition(".")
             names = frozenset(re.findall(r"`(\w+)`", cells[2]))
             found.append(Row(module, name, {"yes": True, "no": False}[cells[1]], names, cells[2]))
