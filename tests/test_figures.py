@@ -66,7 +66,7 @@ FIGURES: dict[str, tuple[Callable[[], int], list[str]]] = {
         lambda: len(chosen()),
         [
             "docs/checked-kernels.md: The # kernels of `tests/kernels`",
-            "docs/simulator.md: of # test kernels",
+            "docs/simulator-speed.md: of # test kernels",
             "docs/testing.md: of the # kernels were right",
         ],
     ),
