@@ -9,7 +9,7 @@ import time
 
 from .runner import Runner
 
-FUZZERS = ("ptx", "calls", "machine", "programs", "warps", "lifetimes", "lanes")
+FUZZERS = ("ptx", "calls", "machine", "programs", "warps", "lifetimes", "lanes", "core_lanes")
 
 
 def main() -> int:

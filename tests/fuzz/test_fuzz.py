@@ -84,12 +84,19 @@ def test_lifetimes() -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("kind", ["calls", pytest.param("lanes", marks=[needs_lanes, needs_gcc])])
-def test_calls(kind: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "count", "outcomes"),
+    [
+        ("calls", 1000, 3),
+        pytest.param("lanes", 1000, 3, marks=[needs_lanes, needs_gcc]),
+        pytest.param("core_lanes", 50, 1, marks=needs_lanes),
+    ],
+)
+def test_calls(kind: str, count: int, outcomes: int) -> None:
     """By the command: in a process that has opened no other library before."""
-    count = 1000 * MORE
+    count *= MORE
     command = ["-m", "tests.fuzz", kind, "--count", str(count), "--processes", str(processes())]
     run = subprocess.run([sys.executable, *command], cwd=REPOSITORY, capture_output=True, text=True)
     assert run.returncode == 0, run.stdout + run.stderr
     said = re.fullmatch(rf"{count} items in \d+ s: (.*); 0 wrong\n", run.stdout)
-    assert said and len(said[1].split(", ")) >= 3, run.stdout
+    assert said and len(said[1].split(", ")) >= outcomes, run.stdout
