@@ -249,7 +249,7 @@ def simple(chance: random.Random, value: Any) -> Any:
     if isinstance(value, int) and type(value) is not int:  # an enum
         with contextlib.suppress(Exception):
             made += [type(value)(chance.choice((0, 1, 2, 5, 999, -1, 2**31 - 1)))] * 8
-    return chance.choice([*made, *BAD.values()])
+    return fresh(chance.choice([*made, *BAD.values()]))
 
 
 def odd(chance: random.Random, value: Any) -> Any:
