@@ -120,14 +120,13 @@ def check(data: bytes) -> None:
             if section.info >= len(rows):
                 raise DamagedError(f"section {number} relocates section {section.info}, which there is not")
             last = _first(_entries(data, section, entry, number))
-            if last and last >= _symbol_count(rows, section.link):
+            _, kind, _, size = _row(rows, section.link)
+            if last and last >= size // SYMBOL.size * (kind in (SYMBOLS, DYNAMIC_SYMBOLS)):
                 raise DamagedError(f"section {number} relocates to symbol {last}, which there is not")
 
 
-def _symbol_count(rows: list[Row], number: int) -> int:
-    if number >= len(rows) or rows[number][1] not in (SYMBOLS, DYNAMIC_SYMBOLS):
-        return 0
-    return rows[number][3] // SYMBOL.size
+def _row(rows: list[Row], number: int) -> Row:
+    return rows[number] if number < len(rows) else (0, 0, 0, 0)
 
 
 def _section(data: bytes, table: int, number: int) -> Section:
@@ -158,7 +157,7 @@ def _entries(data: bytes, section: Section, entry: struct.Struct, number: int) -
 
 def _names(data: bytes, rows: list[Row], number: int, last: int, what: str) -> None:
     """Whether section `number` has strings, and `last` is the offset of one that ends in it."""
-    _, kind, start, size = rows[number] if number < len(rows) else (0, 0, 0, 0)
+    _, kind, start, size = _row(rows, number)
     if kind != STRINGS:
         raise DamagedError(f"{what} is in section {number}, which has no strings")
     if last >= size or data[start + size - 1]:

@@ -44,9 +44,7 @@ class Encoding(NamedTuple):
 
 
 MOST_KEPT = 64
-"""For how many types of arguments there is kept what was made. A program that makes types for ever, such as a
-struct for each launch, has no end of them.
-"""
+"""For how many types of arguments what was made is kept: a program may make types for ever."""
 
 
 def keep(kept: dict[Any, Any], key: Any, made: T) -> T:
@@ -72,7 +70,7 @@ def encoding(value: Any, parameter: Parameter) -> Encoding:
 
 
 def _checked(value: Any, parameter: Parameter) -> Encoding:
-    """The same. Raises TypeError for what is not a kernel argument, or not one of its kind and size."""
+    """The same. Raises TypeError for what is no kernel argument, or not one of its kind and size."""
     encoding = _encoding(value, parameter)
     if parameter.kind in (FLOAT, INTEGER) and _kind(encoding) not in ("", parameter.kind):
         raise TypeError(f"{type(value).__name__} given, {_named(parameter)} is {_type(parameter)}")

@@ -190,13 +190,13 @@ class Writer:
 
     @cached_property
     def noted(self) -> list[str]:
-        """Those of what a launch has to note; no lane takes them, as only Python has their value."""
+        """Those of what a launch has to note, which no lane takes."""
         kinds = zip(self.names, self.types, strict=True)
         return [name for name, cls in kinds if issubclass(cls, KernelArgument) and cls._is_noted]
 
     @cached_property
     def is_plain(self) -> bool:
-        """Whether the values are packed as they are: then they need no names, and stay the tuple."""
+        """Whether the values are packed as they are: they stay the tuple that they came in."""
         return bool(self.types) and all(each.is_plain for each in self.encodings)
 
     def scope(self) -> dict[str, Any]:
