@@ -70,7 +70,7 @@ def encoding(value: Any, parameter: Parameter) -> Encoding:
 
 
 def _checked(value: Any, parameter: Parameter) -> Encoding:
-    """The same. Raises TypeError for what is no kernel argument, or not one of its kind and size."""
+    """The same. Raises TypeError for what is not a kernel argument, or not one of its kind and size."""
     encoding = _encoding(value, parameter)
     if parameter.kind in (FLOAT, INTEGER) and _kind(encoding) not in ("", parameter.kind):
         raise TypeError(f"{type(value).__name__} given, {_named(parameter)} is {_type(parameter)}")
