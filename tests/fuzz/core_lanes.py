@@ -266,13 +266,32 @@ def some(world: World, chance: random.Random, usual: list[Any]) -> Any:
 
 
 def current(world: World, chance: random.Random) -> Any:
-    found = world.core.Device() if chance.random() < 0.7 else world.core.Device(None)
-    world.devices = [*world.devices[:3], found]
-    return found
+    return called(world, chance, ())
 
 
 def device(world: World, chance: random.Random) -> Any:
-    found = world.core.Device(chance.choice((0, 0, 1, odd(world, chance))))
+    ordinal = chance.choice((0, 0, 1, odd(world, chance)))
+    return called(world, chance, (ordinal, 0) if chance.random() < 0.03 else (ordinal,))
+
+
+def called(world: World, chance: random.Random, arguments: tuple[Any, ...]) -> Any:
+    """A Device, called in one of the ways in which Python calls a class."""
+    cls, how = world.core.Device, chance.random()
+    if how < 0.1:
+        cls = type("Device", (cls,), {})
+    elif how < 0.2:
+        cls.note = how  # another version of the class
+        del cls.note
+    if how > 0.9 or len(arguments) > 1:
+        found = cls(*arguments)
+    elif not arguments:
+        found = cls()
+    elif how > 0.85:
+        found = cls(device_id=arguments[0])
+    elif how > 0.8:
+        (found,) = map(cls, arguments)
+    else:
+        found = cls(arguments[0])
     world.devices = [*world.devices[:3], found]
     return found
 
