@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
 from .not_copyable import NotCopyable
 
@@ -26,13 +26,11 @@ class Closable(Owner):
 
     So an object in use is never tested for being open: that costs nothing until it matters. As in cuda.core,
     the `handle` of what is closed is a null one, which only callers are given; the package itself uses
-    `_vital`.
+    `_handle`, which raises.
     """
 
     __slots__ = ()
     _vital = "_handle"
-    _elsewhere: ClassVar[Mapping[str, str]] = {}
-    """What to write for names that other objects have, for messages."""
 
     def close(self) -> None:
         """Release what this object owns.
@@ -46,6 +44,10 @@ class Closable(Owner):
         ownership, self._ownership = self._ownership, None
         if ownership is not None:
             ownership.close()
+
+    def _closed(self) -> RuntimeError:
+        """What the use of a closed one raises."""
+        return RuntimeError(f"this {type(self).__name__} is closed")
 
     def _retain(self) -> object:
         """What keeps alive what this stands for, though it is closed; None: nothing can, or need."""
@@ -66,14 +68,38 @@ class Closable(Owner):
     def __exit__(self, *exception: object) -> None:
         self.close()
 
+
+class SlotClosable(Closable):
+    """Base of what says that it is closed where the slot is asked for that it lacks then."""
+
+    __slots__ = ()
+    _elsewhere: ClassVar[Mapping[str, str]] = {}
+    """What to write for names that other objects have, for messages."""
+
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
             if name == self._vital:
-                raise RuntimeError(f"this {type(self).__name__} is closed")
+                raise self._closed()
             attribute = getattr(type(self), name, None)
             if isinstance(attribute, property):  # Python drops what it raised: let it say that again
                 return attribute.__get__(self)
-            elsewhere = self._elsewhere.get(name)
-            hint = f": {elsewhere}" if elsewhere else ""
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
+            raise _no_attribute(self, name, self._elsewhere.get(name))
+
+
+class Elsewhere:
+    """A name that other objects have, for the message that says what to write instead."""
+
+    def __init__(self, hint: str) -> None:
+        self._hint = hint
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance: object, owner: type | None = None) -> NoReturn:
+        raise _no_attribute(instance or owner, self._name, self._hint)
+
+
+def _no_attribute(obj: object, name: str, hint: str | None) -> AttributeError:
+    who = f"type object {obj.__name__!r}" if isinstance(obj, type) else f"{type(obj).__name__!r} object"
+    return AttributeError(f"{who} has no attribute {name!r}{f': {hint}' if hint else ''}")

@@ -13,7 +13,7 @@ from ..._ffi.owning import Owning
 from ..._process.polled import polled
 from ...driver import CUresult, cuStreamQuery
 from ...nccl import ncclComm_t, ncclConfig_t, ncclRedOp_t, ncclUniqueId
-from ..closable import Closable
+from ..closable import SlotClosable
 from ..context.context import primary
 from ..context.current import initialise, with_context
 from ..device.device import Device
@@ -40,7 +40,7 @@ _null = maker(ncclComm_t)
 _PAUSE = 0.001  # seconds between two looks at a stream and at errors
 
 
-class Communicator(Closable):
+class Communicator(SlotClosable):
     """One rank of a communicator: rank `rank` of `size`, on one device. Its collectives are NCCL's.
 
     `init_all` makes all ranks in this process, `from_unique_id` one rank, `from_environment` the rank that a

@@ -9,7 +9,7 @@ from ..._bindings.errors import CUDAError
 from ...nccl import ncclComm_t, ncclRedOp_t, ncclScalarResidence_t
 from ..arrays import element_types
 from ..arrays.strided import StridedMemoryView
-from ..closable import Closable
+from ..closable import SlotClosable
 from ..memory.buffer import Buffer
 from ..ownership.owned import Ownership
 from ..streams.stream import default_stream
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .communicator import Communicator
 
 
-class ReductionOperator(Closable):
+class ReductionOperator(SlotClosable):
     """The sum of each rank's elements times a scalar of its own: from `Communicator.premultiplied_sum`.
 
     For the collectives of that communicator, and arrays of that type. Closed with its last reference or by

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ... import nccl
 from ..._bindings.errors import CUDAError
 from ...nccl import ncclComm_t
-from ..closable import Closable
+from ..closable import SlotClosable
 from ..ownership.owned import Ownership
 from ..streams.stream import default_stream
 from .failure import failure
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .communicator import Communicator
 
 
-class Registration(Closable):
+class Registration(SlotClosable):
     """Memory registered with a communicator, from `Communicator.register`: kept and known until closed.
 
     Source: ncclCommRegister, ncclCommDeregister.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ... import driver, pathfinder
 from ..._ffi.shown import type_name
 from ..._pathfinder.libraries import LIBRARIES
-from ..closable import Closable
+from ..closable import SlotClosable
 from ..kernels.code_types import CompilerBackendType
 from ..kernels.object_code import ObjectCode, require_intact
 from ..kernels.parameter_kinds import with_note
@@ -25,7 +25,7 @@ __all__ = ["LinkError", "Linker", "LinkerOptions"]
 TARGETS = ("cubin", "ptx")
 
 
-class Linker(Closable):
+class Linker(SlotClosable):
     """Links object code: cubin, PTX, LTO-IR, fat binaries, host objects and libraries, to a cubin or PTX.
 
     By nvJitLink, which needs no GPU; by the driver, where nvJitLink is missing or newer than the driver. The

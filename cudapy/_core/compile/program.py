@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Protocol
 
 from ..._ffi.shown import shown
-from ..closable import Closable
+from ..closable import SlotClosable
 from ..kernels.code_types import TARGETS, CompilerBackendType, PCHStatusType, SourceCodeType
 from ..kernels.object_code import ObjectCode
 from ..options import accepted
@@ -34,7 +34,7 @@ class Writable(Protocol):
     def write(self, text: str, /) -> object: ...
 
 
-class Program(Closable):
+class Program(SlotClosable):
     """Source code: "c++", CUDA C++, for NVRTC; "ptx"; or "nvvm", NVVM IR as text or bitcode, for libNVVM.
 
     No compiler needs a GPU. nvJitLink compiles PTX, or the driver if nvJitLink is missing or newer than the

@@ -8,7 +8,7 @@ from ..._ffi.handles import maker
 from ..._ffi.library import SymbolNotFound
 from ..._process.resets import in_reset
 from ...driver import CU_STREAM_LEGACY, CUcontext, checked
-from ..closable import Closable
+from ..closable import SlotClosable
 from ..upward import upward
 from .current import current_context, initialise, owning, with_context
 from .green import green_contexts, green_owner, kept_number
@@ -33,7 +33,7 @@ for _contexts in (primaries, _retained, retained_contexts, green_contexts):
     in_reset(_contexts.clear)
 
 
-class Context(Closable):
+class Context(SlotClosable):
     """A context: `Device.context` returns one, `Device.create_context` creates a green one.
 
     The whole process shares a device's primary context, other libraries included. It stays retained until the

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from ..._ffi.shown import type_name
 from ...driver import CUgraph, CUgraphConditionalNodeType
-from ..closable import Closable
+from ..closable import SlotClosable
 from ..context.current import RelaxedCaptureMode, owning, with_context
 from ..ownership.graph_references import Recorder
 from ..streams.stream import Stream, StreamOptions
@@ -23,7 +23,7 @@ from .host_function import HostFunction
 from .options import Drawn, GraphCompleteOptions
 
 
-class GraphBuilder(Closable, Drawn, Recorder):
+class GraphBuilder(SlotClosable, Drawn, Recorder):
     """Records what is done in it, as if it were a stream: launches, copies, fills; nothing runs meanwhile.
 
     `stream.create_graph_builder()` and `device.create_graph_builder()` make one. Between `begin_building()`

@@ -22,7 +22,7 @@ from ...driver import (
     CUstream,
     checked,
 )
-from ..closable import Closable
+from ..closable import SlotClosable
 from ..context.context import Context
 from ..context.current import RelaxedCaptureMode, c_function, owning, status_function, with_context
 from ..ownership.graph_references import is_builder
@@ -60,7 +60,7 @@ class GraphUpdateError(CUDAError):
         return *super().__reduce__(), vars(self)
 
 
-class Graph(Closable):
+class Graph(SlotClosable):
     """A graph made executable: `GraphBuilder.complete` and `GraphDefinition.instantiate` make one.
 
     It needs neither of them any more. Closed with its last reference or by `close`; a launch under way runs

@@ -152,7 +152,7 @@ class _EventNode(GraphNode):
 def _foreign(handle: CUevent) -> Event:
     """The event of somebody else."""
     event = object.__new__(Event)
-    event._handle, event._context = handle, current_context()
+    event._open_handle, event._context = handle, current_context()
     event._options, event._ownership, event._process = EventOptions(), None, NOWHERE
     event._for_others()
     return event

@@ -12,7 +12,7 @@ from ..._ffi.buffers import start_of
 from ..._ffi.handles import maker
 from ..._ffi.shown import type_name
 from ...driver import CUdeviceptr, checked
-from ..closable import Closable
+from ..closable import SlotClosable
 from ..context.current import current_context, with_context
 from ..context.green import green_contexts, kept_number
 from ..ownership import owned
@@ -54,7 +54,7 @@ def _by_name(call: str) -> TypeError:
     return TypeError(f"Buffer.{call.partition('(')[0]}: the stream is given by name: {call}")
 
 
-class Buffer(Closable, Owned):
+class Buffer(SlotClosable, Owned):
     """`size` bytes of memory, allocated by a MemoryResource or by another library (`from_handle`).
 
     Freed in the stream it was allocated in, after the work queued there by then: with the last reference, by

@@ -16,7 +16,7 @@ from ...driver import (
     CUresult,
     checked,
 )
-from ..closable import Closable
+from ..closable import SlotClosable
 from ..context.context import context_of
 from ..context.current import c_function, owning, with_context
 from ..context.green import kept_number
@@ -41,7 +41,7 @@ _FLAGS = {
 }
 
 
-class GraphicsResource(Closable):
+class GraphicsResource(SlotClosable):
     """A buffer or an image of OpenGL or EGL that CUDA knows: `from_gl_buffer`, `from_gl_image`,
     `from_egl_image`. While it is mapped it is CUDA's alone, else it is that of OpenGL or EGL.
 

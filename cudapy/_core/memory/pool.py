@@ -21,7 +21,7 @@ from ...driver import (
     CUresult,
     checked,
 )
-from ..closable import Closable
+from ..closable import SlotClosable
 from ..context.current import RelaxedCaptureMode, c_function, current_context, owning, when_prepared
 from ..context.green import green_contexts, kept_number
 from ..ownership import owned
@@ -60,7 +60,7 @@ def _threshold(function: str, pool: CUmemoryPool, value: Any) -> None:
         raise driver.libcuda.error(function, CUresult(status), {"pool": pool, "attr": _THRESHOLD})
 
 
-class MemoryPool(Closable, MemoryResource):
+class MemoryPool(SlotClosable, MemoryResource):
     """A memory resource that has a pool of the driver: `DeviceMemoryResource` and its siblings.
 
     A pool that would return its memory to the system at every synchronisation is told to keep it.

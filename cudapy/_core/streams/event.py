@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from ... import driver
 from ..._bindings.errors import CUDAError
@@ -13,7 +13,7 @@ from ..._ffi.shown import shown, type_name
 from ..._ffi.status_calls import UNSIGNED, Asked, Constant, Goes, InSlot, Makes, give_lane
 from ..._process.resets import in_reset
 from ...driver import CUevent, CUipcEventHandle, CUresult, checked
-from ..closable import Closable
+from ..closable import Closable, Elsewhere
 from ..context.context import Context, context_of, retained_contexts
 from ..context.current import (
     c_function,
@@ -73,15 +73,14 @@ class Event(Closable, Owned):
     milliseconds. Closed with its last reference or by `close`. Source: cuEventCreate.
     """
 
-    __slots__ = ("_context", "_descriptor", "_handle", "_options")
-    _elsewhere: ClassVar = {
-        "synchronize": "sync()",
-        "elapsed_time": "end - start",
-        "record": "stream.record(event)",
-    }
+    __slots__ = ("_context", "_descriptor", "_open_handle", "_options")
+    _vital = "_open_handle"
+    synchronize = Elsewhere("sync()")
+    elapsed_time = Elsewhere("end - start")
+    record = Elsewhere("stream.record(event)")
     _context: int
     _descriptor: IPCEventDescriptor  # with ipc_enabled
-    _handle: CUevent  # C writes it, and who destroys the event leaves 0 there
+    _open_handle: CUevent  # C writes it, and who destroys the event leaves 0 there; closed events have none
     _options: EventOptions
 
     def __new__(cls, options: EventOptions | Mapping[str, Any] | None = None) -> Event:
@@ -130,12 +129,12 @@ class Event(Closable, Owned):
         try:
             event._owed = handle = spare.taken
         except IndexError:
-            event._handle = event._owed = _null()
+            event._open_handle = event._owed = _null()
             event._process = owned.process
-            with_context(context, _create, event._handle, flags)
+            with_context(context, _create, event._owed, flags)
             return event
         event._process = owned.process  # one step: interrupt_safe
-        event._handle = handle
+        event._open_handle = handle
         return event
 
     @staticmethod
@@ -146,7 +145,7 @@ class Event(Closable, Owned):
         event._options = options
         event._ownership = event._argument = event._spare = None
         event._quick = _destroys or _destroyer()
-        event._handle = event._owed = _null()
+        event._open_handle = event._owed = _null()
         event._process = owned.process
         return event
 
@@ -156,7 +155,7 @@ class Event(Closable, Owned):
         Afterwards its handle is null, using it raises RuntimeError, and closing it again does nothing.
         """
         try:
-            del self._handle
+            del self._open_handle
         except AttributeError:  # it was closed before
             if not self._process.alive:
                 return
@@ -164,6 +163,14 @@ class Event(Closable, Owned):
         self._ownership = None
 
     __del__ = own_finalizer()
+
+    @property
+    def _handle(self) -> CUevent:
+        """That of an open event. A `__getattr__` instead would make `is_done` a tenth slower."""
+        try:
+            return self._open_handle
+        except AttributeError:
+            raise self._closed() from None
 
     def _how(self) -> Release:
         return Release(green_number(self._context) if green_contexts else 0, _destroy)
@@ -323,8 +330,8 @@ def _destroyer() -> Any:
 def _made(flags: int, context: int, options: EventOptions) -> Event:
     """A new event in `context`, which is current. Source: cuEventCreate."""
     event = Event._of(context, options)
-    if status := (_creates or _creator())(event._handle, flags):
-        event._handle.value = 0
+    if status := (_creates or _creator())(event._owed, flags):
+        event._owed.value = 0
         raise _not_created(status, flags)
     return event
 
@@ -353,7 +360,7 @@ def _give_lanes() -> None:
     def not_made(status: int, flags: int, *_: object) -> None:
         raise _not_created(status, flags)
 
-    made = Makes(_template(), CUevent, ("_handle", "_owed"))
+    made = Makes(_template(), CUevent, ("_open_handle", "_owed"))
     takes = (1, UNSIGNED), (0, Goes("_context")), (0, Goes("_options"))
     give_lane(_made, c_function("cuEventCreate"), takes, not_made, makes=made)
     destroy, owed, not_kept = (
@@ -361,7 +368,7 @@ def _give_lanes() -> None:
         [InSlot(Event, "_owed", CUevent)],
         {"_spare": None},
     )
-    give_release_lane(Event.close, destroy, owed, not_kept, gone="_handle")
+    give_release_lane(Event.close, destroy, owed, not_kept, gone="_open_handle")
     give_release_lane(Event.__del__, destroy, owed, not_kept)
 
 
@@ -380,7 +387,7 @@ def give_lane_of_default(function: Any, current: InSlot, context: Goes) -> None:
     def not_made(status: int, *_: object) -> None:
         raise _not_created(status, _DEFAULT_FLAGS)
 
-    makes = Makes(_template(_options=_DEFAULT), CUevent, ("_handle", "_owed"))
+    makes = Makes(_template(_options=_DEFAULT), CUevent, ("_open_handle", "_owed"))
     takes = (1, Constant(_DEFAULT_FLAGS, more=True)), (0, context)
     give_lane(
         function,
@@ -398,7 +405,7 @@ def give_lane_of_default(function: Any, current: InSlot, context: Goes) -> None:
 def _give_query_lane() -> None:
     """At the first call; one with a lane does not come here any more."""
     is_done: Any = Event.is_done
-    give_lane(is_done.fget, c_function("cuEventQuery"), [(0, _HANDLE)], _not_done, ok=True)
+    give_lane(is_done.fget, c_function("cuEventQuery"), [(0, EVENT)], _not_done, ok=True)
 
 
 def _not_done(status: int, event: Event) -> bool:
@@ -410,10 +417,11 @@ def _not_done(status: int, event: Event) -> bool:
 @cache
 def _give_sync_lane() -> None:
     """At the first call; one with a lane does not come here any more, unless there is more to do."""
-    give_wait_lane(Event.sync, _HANDLE, "cuEventQuery", "cuEventSynchronize", "hEvent")
+    give_wait_lane(Event.sync, EVENT, "cuEventQuery", "cuEventSynchronize", "hEvent")
 
 
-_HANDLE = InSlot(Event, "_handle", CUevent)
+EVENT = InSlot(Event, "_open_handle", CUevent)
+"""An event, as a parameter of lanes."""
 
 
 def _reopen(descriptor: IPCEventDescriptor, device_id: int) -> Event:

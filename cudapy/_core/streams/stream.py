@@ -25,7 +25,7 @@ from ..._ffi.status_calls import (
 )
 from ..._process import environment
 from ...driver import CUevent, CUstream, CUstream_flags, checked
-from ..closable import Closable
+from ..closable import SlotClosable
 from ..context.context import Context
 from ..context.current import (
     c_function,
@@ -43,7 +43,7 @@ from ..ownership.deferred import deferred
 from ..ownership.graph_references import is_builder
 from ..ownership.owned import Ownership, Prerequisite, Release, give_release_lane, template
 from ..upward import upward
-from .event import Event
+from .event import EVENT, Event
 from .event_options import EventOptions
 from .waiting import ALWAYS, give_wait_lane, wait
 
@@ -82,7 +82,7 @@ class IsStreamType(Protocol):
         ...
 
 
-class Stream(Closable):
+class Stream(SlotClosable):
     """A queue of work that the device runs in order, in parallel with other streams.
 
     `Stream(options)` is created on the current device, `Device.create_stream` on any device; `from_handle`
@@ -321,7 +321,7 @@ def _recording() -> Any:
     def failed(status: int, stream: Stream, event: Event, *_: None) -> None:
         raise _not_recorded(status, stream, event)
 
-    takes = (1, Noting(_HANDLE)), (0, Noted(InSlot(Event, "_handle", CUevent)))
+    takes = (1, Noting(_HANDLE)), (0, Noted(EVENT))
     give_lane(Stream.record, c_function("cuEventRecord"), takes, failed, returned=2, optional=1)
     return _record
 
@@ -347,7 +347,11 @@ def _give_wait_lane() -> None:
         arguments = {"hStream": stream._handle, "hEvent": event._handle, "Flags": 0}
         raise driver.libcuda.error("cuStreamWaitEvent", driver.CUresult(status), arguments)
 
-    takes = (0, Noted(_HANDLE._replace(more=True))), (2, Constant(0)), (1, InSlot(Event, "_handle", CUevent))
+    takes = (
+        (0, Noted(_HANDLE._replace(more=True))),
+        (2, Constant(0)),
+        (1, EVENT),
+    )
     give_lane(Stream.wait, c_function("cuStreamWaitEvent"), takes, failed)
 
 

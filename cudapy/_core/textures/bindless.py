@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ... import driver
 from ..._bindings.errors import CUDAError
 from ...driver import CUresult, checked
-from ..closable import Closable
+from ..closable import SlotClosable
 from ..context.current import RelaxedCaptureMode, with_context
 from ..context.green import kept_number
 from ..kernel_argument import KernelArgument
@@ -31,7 +31,7 @@ MANY = 8
 _NOT_READY = CUresult.CUDA_ERROR_NOT_READY
 
 
-class BindlessObject(KernelArgument, Closable):
+class BindlessObject(KernelArgument, SlotClosable):
     """Base of TextureObject and SurfaceObject: made of a ResourceDescriptor, whose memory it keeps.
 
     It is destroyed once the launches that it was given to have ended: CUDA does not say that it would wait.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..closable import Closable
+from ..closable import SlotClosable
 from ..upward import upward
 from .choices import ArrayFormatType
 from .elements import Shape
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ..device.device import Device
 
 
-class ElementArray(Closable):
+class ElementArray(SlotClosable):
     """Base of OpaqueArray and MipmappedArray: elements of one format in a device's memory."""
 
     __slots__ = ("_device_id", "_handle", "_shape")
