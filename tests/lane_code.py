@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import struct
 import sys
-import textwrap
 from pathlib import Path
 
 from cudapy._ffi.lane_layout import CONTEXT, NO_VALUES, PAGE
@@ -57,7 +56,7 @@ from cudapy.simulator.engine.assembler.x86_64 import (
     At,
 )
 
-from .lane_routine import LaneRoutine
+from .lane_routine import LaneRoutine, as_source
 
 WHERE = Path(__file__).parents[1] / "cudapy" / "_ffi" / "lane_code.py"
 IN_REGISTERS = (RDI, RSI, RDX, RCX, R8, R9)
@@ -1339,11 +1338,6 @@ class ClassRoutine(LaneRoutine):
         return self.finish()
 
 
-def _bytes(code: bytes) -> str:
-    lines = textwrap.wrap(code.hex(), 100)
-    return "bytes.fromhex(\n" + "".join(f'    "{line}"\n' for line in lines) + ")\n"
-
-
 def text() -> str:
     code, end = Routine.assembled(), Routine()
     end.number_itself()
@@ -1353,10 +1347,10 @@ def text() -> str:
     return (
         '"""The machine code of the fast lane, for x86-64, which `python -m tests.lane_code` writes."""\n\n'
         "# What it does is in the source of that module; `lanes` says how it is used.\n"
-        f"ROUTINE = {_bytes(code)}"
+        f"ROUTINE = {as_source(code)}"
         f"FIRST_CALL = {len(code) - len(end.code)}  # where its end begins, for first calls of C functions\n"
         f"NUMBER_ITSELF = {itself}  # where that is which is called in the place of a C function\n"
-        f"CLASS_CALL = {_bytes(ClassRoutine.assembled())}"
+        f"CLASS_CALL = {as_source(ClassRoutine.assembled())}"
     )
 
 

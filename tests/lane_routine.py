@@ -6,6 +6,7 @@ call that is left to Python goes on to `slow`, with all of these as they were.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Collection
 
 from cudapy._ffi.lane_layout import PAGE
@@ -29,6 +30,11 @@ from cudapy.simulator.engine.assembler.x86_64 import (
 
 SAVED = (RBP, RBX, R12, R13, R14, R15)
 GIVEN = ((R12, RDI), (R13, RSI), (R14, RDX), (R15, RCX))
+
+
+def as_source(code: bytes) -> str:
+    """An expression of Python for these bytes, the one that is smallest in a wheel."""
+    return 'bytes.fromhex("""\n' + "\n".join(textwrap.wrap(code.hex(), 110)) + '\n""")\n'
 
 
 class LaneRoutine(Assembler):

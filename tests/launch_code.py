@@ -10,7 +10,6 @@ object, R13 its arguments, R14 their count and flags, R15 the keywords.
 from __future__ import annotations
 
 import sys
-import textwrap
 from pathlib import Path
 
 from cudapy._core.kernels.launch_lane import (
@@ -53,7 +52,7 @@ from cudapy.simulator.engine.assembler.x86_64 import (
     At,
 )
 
-from .lane_routine import LaneRoutine
+from .lane_routine import LaneRoutine, as_source
 
 WHERE = Path(__file__).parents[1] / "cudapy" / "_core" / "kernels" / "launch_code.py"
 CONFIG = 0  # a CUlaunchConfig of 56 bytes: the shape, the stream, and the attributes with their count
@@ -488,12 +487,7 @@ def text() -> str:
     return (
         '"""The machine code of launches, for x86-64, which `python -m tests.launch_code` writes."""\n\n'
         "# What it does is in the source of that module; `launch_lane` says how it is used.\n"
-        + "".join(
-            f"{name} = bytes.fromhex(\n"
-            + "".join(f'    "{line}"\n' for line in textwrap.wrap(code.hex(), 100))
-            + ")\n"
-            for name, code in routines
-        )
+        + "".join(f"{name} = {as_source(code)}" for name, code in routines)
     )
 
 

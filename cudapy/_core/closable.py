@@ -1,10 +1,8 @@
-"""What can be closed."""
+"""What there is once, in one process, and what of it can be closed."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
-
-from .not_copyable import NotCopyable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -12,6 +10,22 @@ if TYPE_CHECKING:
     from .ownership.owned import Ownership
 
 Self = TypeVar("Self", bound="Closable")
+
+
+class NotCopyable:
+    """Base of what stands for something of CUDA's in this process.
+
+    A copy would be its second owner, and to another process the address says nothing. Subclasses that mean
+    something elsewhere have a `__reduce__` of their own. All can be referred to weakly.
+    """
+
+    __slots__ = ("__weakref__",)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise TypeError(
+            f"{type(self).__name__} objects cannot be copied or pickled: CUDA has what they stand for once, "
+            "and in this process alone"
+        )
 
 
 class Owner(NotCopyable):

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from ...driver import CUdevice_attribute, CUtensorMap, checked
+from ..closable import NotCopyable
 from ..kernel_argument import KernelArgument
 from ..memory.buffer import Buffer
-from ..not_copyable import NotCopyable
 from ..options import accepted
 from ..upward import upward
 from .layout import StridedLayout

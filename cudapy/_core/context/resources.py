@@ -18,7 +18,7 @@ from ...driver import (
     checked,
 )
 from ..choices import Choice
-from ..not_copyable import NotCopyable
+from ..closable import NotCopyable
 from ..options import accepted, known_names
 from ..upward import upward
 

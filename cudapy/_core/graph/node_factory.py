@@ -15,6 +15,7 @@ from ...driver import (
     CUgraphNodeType,
     checked,
 )
+from ..closable import NotCopyable
 from ..context.current import current_context, owning, with_context
 from ..context.green import green_contexts, green_number
 from ..kernels import node_parameters
@@ -22,7 +23,6 @@ from ..kernels.kernel import Kernel
 from ..kernels.launch_config import LaunchConfig
 from ..memory.buffer import Buffer
 from ..memory.pointer import byte_count
-from ..not_copyable import NotCopyable
 from ..streams.event import Event
 from . import condition as conditions
 from . import parameters

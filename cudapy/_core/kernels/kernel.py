@@ -10,7 +10,7 @@ from ... import driver
 from ..._ffi.library import SymbolNotFound
 from ..._ffi.mangled import readable
 from ...driver import CUfunction, CUfunction_attribute, CUkernel, CUlibrary, checked
-from ..not_copyable import NotCopyable
+from ..closable import NotCopyable
 from ..streams.waiting import PRINTS, synchronizing
 from ..upward import upward
 from .parameter_kinds import Parameter

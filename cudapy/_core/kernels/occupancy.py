@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ... import driver
 from ..._ffi.shown import type_name
 from ...driver import CUfunction, checked
-from ..not_copyable import NotCopyable
+from ..closable import NotCopyable
 from ..streams.stream import IsStreamType, Stream
 from .launch_config import LaunchConfig, c_config
 

@@ -13,8 +13,8 @@ from ...driver import (
     CUresourcetype,
     checked,
 )
+from ..closable import NotCopyable
 from ..memory.buffer import Buffer
-from ..not_copyable import NotCopyable
 from .array import OpaqueArray
 from .choices import ArrayFormatType
 from .elements import Elements, elements
