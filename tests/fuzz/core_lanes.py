@@ -448,7 +448,7 @@ class Fuzzer:
             during, more = chance.choice(STEP), random.Random(chance.getrandbits(60))
             driver.act = lambda: inside.append(world.outcome(during, more))
         result = world.outcome(step, random.Random(seed))
-        driver.act = None
+        driver.reset()  # what is collected after the step does not fail
         return result, inside, world.state
 
 
