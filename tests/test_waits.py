@@ -19,6 +19,7 @@ import pytest
 from cudapy._ffi.lanes import why_not
 
 from .fake_driver import NOT_READY, faked
+from .fuzz.core_lanes import Driver
 
 pytestmark = pytest.mark.skipif(bool(why_not()), reason=f"no fast lane: {why_not()}")
 
@@ -264,3 +265,18 @@ def test_work_that_takes_a_moment(world: World) -> None:
     assert world.waits() == [*(asked + 3) * ASK, "cuStreamSynchronize"]
     world.driver.busy = 5
     assert world.event_waits() == 6 * ASK_EVENT
+
+
+def test_a_failure_is_told_though_the_event_was_closed_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    driver = Driver()
+    with faked() as (_, of):
+        monkeypatch.setattr(of("_process.resets").resets, "is_possible", False)
+        of("driver").libcuda.load = lambda: driver
+        device = of("core").Device(0)
+        device.set_current()
+        device.create_event().sync()
+        event = device.create_event()
+        driver.sick, driver.act = 700, event.close
+        with pytest.raises(RuntimeError, match="CUDA_ERROR_ILLEGAL_ADDRESS"):
+            event.sync()
+        assert event.is_closed

@@ -70,7 +70,7 @@ def give_wait_lane(sync: Any, handle: InSlot, query: str, synchronize: str, para
 
     def failed(status: int, owner: Any) -> None:
         if status != _NOT_READY:
-            arguments = {parameter: getattr(owner, handle.name)}
+            arguments = {parameter: getattr(owner, handle.name, None)}  # closed meanwhile: None
             raise driver.libcuda.error(synchronize, CUresult(status), arguments)
         left(owner)
 
