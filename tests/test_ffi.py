@@ -635,6 +635,29 @@ def test_launches_that_meet_have_memory_of_their_own() -> None:
     assert seen == [bytes([i]) + bytes(7) for i in range(3)]
 
 
+def test_kernel_parameters_as_they_are() -> None:
+    """Under None an enum member is its value, and an object of ctypes lies where it is, in whatever order."""
+
+    class Eight(ctypes.Structure):
+        _fields_ = (("bytes", ctypes.c_char * 8),)
+
+    class Elsewhere(Eight):
+        def getPtr(self) -> int:
+            return ctypes.addressof(elsewhere)
+
+    elsewhere = Eight(b"elsewher")
+    five, zero = driver.CUmemorytype(5), driver.CUresult(0)
+    whole = [(five, bytes([5]) + bytes(7)), (Eight(b"argument"), b"argument"), (zero, bytes(8))]
+    whole += [(Elsewhere(b"not here"), b"elsewher"), (ctypes.c_uint64(9), bytes([9]) + bytes(7))]
+    for value, expected in 2 * whole:
+        assert packed(value, None) == expected
+    seen: list[bytes] = []
+    launches = PackedLaunches(lambda *args: seen.append(first_of(args[9])), by_pointers)
+    for value, _ in 2 * whole:
+        launches[None, ctypes.c_int](*range(9), ((value, 1), (None, ctypes.c_int)), 0)
+    assert seen == [expected for _, expected in 2 * whole]
+
+
 def test_kernel_parameters_of_characters() -> None:
     assert packed(120, ctypes.c_char) == packed(True, ctypes.c_char).replace(b"\1", b"x") == b"x" + bytes(7)
     assert packed("x", ctypes.c_wchar) == b"x" + bytes(7)

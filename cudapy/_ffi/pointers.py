@@ -50,45 +50,60 @@ def pack_pointers(value: tuple[Any, Any], what: str) -> Any:
             _fillers.clear()
         fill, layout = _fillers[types] = _filler(types, what)
     block = layout.block()
+    table = ctypes.addressof(block)
     try:
-        fill(block, *values)
+        fill(block, table, *values)
     except (struct.error, TypeError, OverflowError, AttributeError):
         plain = [_plain(v, t, f"{what}[{i}]") for i, (v, t) in enumerate(zip(values, types, strict=True))]
-        fill(block, *plain)
+        fill(block, table, *plain)
     return block
 
 
 def _filler(types: tuple[Any, ...], what: str) -> tuple[Any, Layout]:
-    """What packs as many values as `types` into a block, written for these, and where they lie there."""
+    """What packs as many values as `types`, written for these, and where they lie in a block.
+
+    It takes the block, or a view of it, and its address.
+    """
     names = [f"v{i}" for i in range(len(types))]
     stored = [
         _stored(cls, name, f"{what}[{i}]") for i, (cls, name) in enumerate(zip(types, names, strict=True))
     ]
     layout = Layout([code for code, _ in stored], [SLOT * i for i in range(len(types))])
-    as_they_are = [i for i, cls in enumerate(types) if cls is None]
-    lines = [f"def fill(block, {', '.join(names)}):"]
-    if as_they_are:
-        lines.append(f"base = addressof(block) + {layout.base}")
-    lines += [f"p{i}, n{i}, k{i} = as_it_is(v{i}, base + {SLOT * i})" for i in as_they_are]
-    lines.append(f"pack_into(block, {layout.base}, {', '.join(text for _, text in stored)})")
-    lines += [f"put(block, {8 * i}, p{i})" for i in as_they_are]
-    scope = {"addressof": ctypes.addressof, "as_address": _address, "as_it_is": _as_it_is}
-    scope |= {"pack_into": layout.struct.pack_into, "put": struct.Struct("=Q").pack_into}
+    lines = [f"def fill(block, table, {', '.join(names)}):"]
+    if packed := [text for _, text in stored if text]:
+        lines.append(f"pack_into(block, {layout.base}, {', '.join(packed)})")
+    for i in (i for i, cls in enumerate(types) if cls is None):
+        found = f"as_it_is(v{i}, table + {layout.base + SLOT * i})"
+        address = f"addressof(v{i}) if type(v{i}) in plain else {found}"
+        lines.append(f"put(block, {8 * i}, {address})")
+    scope: dict[str, Any] = {
+        "addressof": ctypes.addressof,
+        "as_address": _address,
+        "as_it_is": _as_it_is,
+        "plain": _plain_types,
+        "pack_into": layout.struct.pack_into,
+        "put": struct.Struct("=Q").pack_into,
+    }
     return function_of_object("fill", "\n    ".join(lines), "cudapy kernelParams", scope), layout
 
 
 def _stored(cls: Any, name: str, what: str) -> tuple[str, str]:
-    """How `struct` packs an argument of a type, and the text that makes what it packs of the value `name`."""
-    kind = "i" if cls is None else getattr(cls, "_type_", None)
+    """How `struct` packs an argument of a type, and the text that makes what it packs of the value `name`.
+
+    "": nothing is packed, but there is room.
+    """
+    if cls is None:
+        return f"{SLOT}x", ""
+    kind = getattr(cls, "_type_", None)
     if not isinstance(kind, str) or kind not in _KINDS:
         raise TypeError(f"{what}: {cls!r} is not the ctypes type of a kernel argument")
-    text = name if cls is not None else name.replace("v", "n")
+    text = name
     if kind == "u":
         text = f"ord('' + {name})"  # a str, not bytes
     elif kind in "Pz":
         value = f"{name}.value if getattr({name}, '_is_view', 0) is False else as_address({name})"
         text = f"{name} if type({name}) is int else {value}"
-    return "i" if cls is None else struct_code(cls), text
+    return struct_code(cls), text
 
 
 class PackedLaunches(dict):  # type: ignore[type-arg]
@@ -122,12 +137,12 @@ class PackedLaunches(dict):  # type: ignore[type-arg]
             given: Any, extra: Any,
         ) -> Any:  # fmt: skip
             try:
-                block, table = slot = free.pop()
+                view, table = slot = free.pop()
             except IndexError:
                 block = layout.block()
-                block, table = slot = block, ctypes.addressof(block)
+                view, table = slot = memoryview(block).cast("B"), ctypes.addressof(block)
             try:
-                fill(block, *given[0])
+                fill(view, table, *given[0])
             except PACK_ERRORS:
                 return otherwise(f, gx, gy, gz, bx, by, bz, shared, stream, given, extra)
             err = call(f, gx, gy, gz, bx, by, bz, shared, stream, table, extra)
@@ -137,15 +152,23 @@ class PackedLaunches(dict):  # type: ignore[type-arg]
         return run
 
 
-def _as_it_is(value: Any, slot: int) -> tuple[int, int, Any]:
-    """Where an argument of type None lies, what its slot in the block holds, and what must stay alive."""
-    if isinstance(value, int):  # an enum member
-        return slot, int(value), None
+_plain_types: set[Any] = set()
+"""Classes of ctypes without `getPtr`, of which arguments of type None were."""
+
+
+def _as_it_is(value: Any, slot: int) -> int:
+    """Where an argument of type None lies: the slot, where its value is put, if it is an enum member."""
+    if isinstance(value, int):
+        ctypes.memmove(slot, struct.pack("=i", value), 4)
+        return slot
     get_ptr = getattr(value, "getPtr", None)
     if get_ptr is not None:
-        return get_ptr(), 0, value
+        return get_ptr()  # type: ignore[no-any-return]
     if isinstance(value, (*AGGREGATES, ctypes.Array, SimpleData)):
-        return ctypes.addressof(value), 0, value
+        if len(_plain_types) >= MOST_PACKERS:
+            _plain_types.clear()
+        _plain_types.add(type(value))
+        return ctypes.addressof(value)
     wrong = f"the type None takes an object with getPtr(), a ctypes.Structure or an enum, not {shown(value)}"
     if hasattr(type(value), "handle"):
         wrong += ": give its .handle, and ctypes.c_void_p for its type"
@@ -169,11 +192,11 @@ def _address(value: Any) -> Any:
 def _plain(value: Any, cls: Any, what: str) -> Any:
     """`value` as `struct` takes it for `cls`, or the error that says why not."""
     if cls is None:
-        try:
-            struct.pack("=Q", _as_it_is(value, 0)[0])
-        except (TypeError, struct.error) as error:
-            raise TypeError(f"{what}: {error}") from None
         if not isinstance(value, int):
+            try:
+                struct.pack("=Q", _as_it_is(value, 0))
+            except (TypeError, struct.error) as error:
+                raise TypeError(f"{what}: {error}") from None
             return value
         cls = ctypes.c_int
     if isinstance(value, SimpleData) and not hasattr(value, "getPtr"):
