@@ -1,11 +1,12 @@
-"""Options: objects of a class of their own, or a dict with the same names."""
+"""Options: objects of a class of their own, or a dict with the same names; and choices, by name."""
 
 import functools
 from collections.abc import Collection, Mapping
 from dataclasses import fields
+from enum import Enum
 from typing import Any, TypeVar, cast
 
-from .._ffi.shown import type_name
+from .._ffi.shown import shown, type_name
 
 T = TypeVar("T")
 
@@ -66,3 +67,21 @@ def c_text(value: str | bytes, what: str) -> bytes:
     if (at := data.find(0)) != -1 and data[at:].strip(b"\0"):
         raise ValueError(f"{what} has a NUL character at {at}, where C would end it")
     return data
+
+
+class Choice(str, Enum):
+    """A choice by name; `auto()` is it in small letters. Raises ValueError, with the choices, for others."""
+
+    _value_: str
+
+    @staticmethod
+    def _generate_next_value_(name: str, *_: object) -> str:
+        return name.lower()
+
+    @classmethod
+    def _missing_(cls, value: Any) -> Any:
+        allowed = ", ".join(repr(member.value) for member in cls)
+        raise ValueError(f"{shown(value)} is not a member of {cls.__name__}: there are {allowed}")
+
+    def __str__(self) -> str:
+        return str(self.value)

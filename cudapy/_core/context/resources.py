@@ -17,9 +17,8 @@ from ...driver import (
     CUdevWorkqueueConfigScope,
     checked,
 )
-from ..choices import Choice
 from ..closable import NotCopyable
-from ..options import accepted, known_names
+from ..options import Choice, accepted, known_names
 from ..upward import upward
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from ...driver import (
     CUmemAllocationType,
     CUmemLocationType,
 )
-from ..choices import Choice
+from ..options import Choice
 from ..upward import upward
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from ...driver import (
     CUresult,
     checked,
 )
-from ..choices import Choice
 from ..context.current import owning
+from ..options import Choice
 
 IF = CUgraphConditionalNodeType.CU_GRAPH_COND_TYPE_IF
 WHILE = CUgraphConditionalNodeType.CU_GRAPH_COND_TYPE_WHILE

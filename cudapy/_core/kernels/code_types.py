@@ -1,6 +1,6 @@
 """Choices by name of compilers: what they are called, what they take, and what they make of it."""
 
-from ..choices import Choice
+from ..options import Choice
 
 
 class SourceCodeType(Choice):

@@ -6,7 +6,7 @@ from enum import auto
 from typing import Any, TypeVar
 
 from ... import nvml
-from ..choices import Choice
+from ..options import Choice
 
 __all__ = [
     "AddressingMode",

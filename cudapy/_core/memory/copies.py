@@ -21,8 +21,8 @@ from ...driver import (
     CUstream,
     checked,
 )
-from ..choices import Choice
 from ..context.current import c_function
+from ..options import Choice
 from ..ownership.captures import is_capturing
 from ..streams.order import queue, queue_again
 from ..streams.stream import LEGACY_DEFAULT_STREAM, Stream

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from ...driver import CUmemAllocationType, CUmemLocation, checked
-from ..choices import Choice
-from ..options import accepted
+from ..options import Choice, accepted
 from .location import DEVICE, HOST, HOST_NUMA, NOWHERE, nearest_numa_node
 from .managed_buffer import ManagedBuffer
 from .pool import MemoryPool

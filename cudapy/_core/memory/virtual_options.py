@@ -13,7 +13,7 @@ from ...driver import (
     CUmemLocation,
     checked,
 )
-from ..choices import Choice
+from ..options import Choice
 from .location import DEVICE, HOST, HOST_NUMA, HOST_NUMA_CURRENT, nearest_numa_node, on_device
 from .pointer import byte_count
 

@@ -2,7 +2,7 @@
 
 from enum import auto
 
-from ..choices import Choice
+from ..options import Choice
 
 
 class ArrayFormatType(Choice):

@@ -20,9 +20,8 @@ from ...driver import (
     CUfilter_mode,
     CUtexObject,
 )
-from ..choices import Choice
 from ..context.current import owning
-from ..options import accepted, known_names
+from ..options import Choice, accepted, known_names
 from .bindless import BindlessObject
 from .choices import AddressModeType, ArrayFormatType, FilterModeType, ReadModeType
 from .elements import Elements
