@@ -8,7 +8,7 @@ import struct
 from .codegen import function_of_object
 from .codes import struct_code
 from .handles import Handle
-from .packed_launch import PACK_ERRORS, Layout
+from .packed_launch import Layout, launch_function
 from .scalars import AGGREGATES, SimpleData
 from .shown import shown
 
@@ -60,18 +60,28 @@ def pack_pointers(value: tuple[Any, Any], what: str) -> Any:
 
 
 def _filler(types: tuple[Any, ...], what: str) -> tuple[Any, Layout]:
-    """What packs as many values as `types`, written for these, and where they lie in a block.
+    """What packs as many values as `types` into a block at an address, and where they lie in it."""
+    lines, layout, scope = _packing(types, what)
+    source = f"def fill(block, table, {', '.join(_names(types))}):\n    " + "\n    ".join(lines)
+    return function_of_object("fill", source, "cudapy kernelParams", scope), layout
 
-    It takes the block, or a view of it, and its address.
+
+def _names(types: tuple[Any, ...]) -> list[str]:
+    return [f"v{i}" for i in range(len(types))]
+
+
+def _packing(types: tuple[Any, ...], what: str) -> tuple[list[str], Layout, dict[str, Any]]:
+    """The lines that pack values of these types into a `block`, or a view of it, whose address is `table`.
+
+    And where they lie in it, and what the lines need.
     """
-    names = [f"v{i}" for i in range(len(types))]
     stored = [
-        _stored(cls, name, f"{what}[{i}]") for i, (cls, name) in enumerate(zip(types, names, strict=True))
+        _stored(cls, name, f"{what}[{i}]")
+        for i, (cls, name) in enumerate(zip(types, _names(types), strict=True))
     ]
     layout = Layout([code for code, _ in stored], [SLOT * i for i in range(len(types))])
-    lines = [f"def fill(block, table, {', '.join(names)}):"]
-    if packed := [text for _, text in stored if text]:
-        lines.append(f"pack_into(block, {layout.base}, {', '.join(packed)})")
+    packed = [text for _, text in stored if text]
+    lines = [f"pack_into(block, {layout.base}, {', '.join(packed)})"] if packed else []
     for i in (i for i, cls in enumerate(types) if cls is None):
         found = f"as_it_is(v{i}, table + {layout.base + SLOT * i})"
         address = f"addressof(v{i}) if type(v{i}) in plain else {found}"
@@ -84,7 +94,7 @@ def _filler(types: tuple[Any, ...], what: str) -> tuple[Any, Layout]:
         "pack_into": layout.struct.pack_into,
         "put": struct.Struct("=Q").pack_into,
     }
-    return function_of_object("fill", "\n    ".join(lines), "cudapy kernelParams", scope), layout
+    return lines, layout, scope
 
 
 def _stored(cls: Any, name: str, what: str) -> tuple[str, str]:
@@ -123,33 +133,30 @@ class PackedLaunches(dict):  # type: ignore[type-arg]
         return written
 
     def _written(self, types: Any) -> Any:
-        call, otherwise = self._call, self._otherwise
         if not types:
-            return otherwise
+            return self._otherwise
         try:
-            fill, layout = _filler(types, "")
+            lines, layout, scope = _packing(types, "")
         except TypeError:
-            return otherwise  # which says what is wrong
-        free: list[Any] = []  # launches that meet do not share memory: C reads it without the GIL
+            return self._otherwise  # which says what is wrong
 
-        def run(
-            f: Any, gx: Any, gy: Any, gz: Any, bx: Any, by: Any, bz: Any, shared: Any, stream: Any,
-            given: Any, extra: Any,
-        ) -> Any:  # fmt: skip
-            try:
-                view, table = slot = free.pop()
-            except IndexError:
-                block = layout.block()
-                view, table = slot = memoryview(block).cast("B"), ctypes.addressof(block)
-            try:
-                fill(view, table, *given[0])
-            except PACK_ERRORS:
-                return otherwise(f, gx, gy, gz, bx, by, bz, shared, stream, given, extra)
-            err = call(f, gx, gy, gz, bx, by, bz, shared, stream, table, extra)
-            free.append(slot)
-            return err
+        def make() -> tuple[Any, int]:
+            block = layout.block()
+            return memoryview(block).cast("B"), ctypes.addressof(block)
 
-        return run
+        scope.update(call=self._call, otherwise=self._otherwise, make=make)
+        shape = "f, gx, gy, gz, bx, by, bz, shared, stream"
+        return launch_function(
+            "values with their types",
+            scope,
+            f"{shape}, given, extra",
+            before=[],
+            slot="block, table",
+            packing=[f"{', '.join(_names(types))}, = given[0]", *lines],
+            otherwise=[f"return otherwise({shape}, given, extra)"],
+            call=[f"err = call({shape}, table, extra)"],
+            after=["return err"],
+        )
 
 
 _plain_types: set[Any] = set()

@@ -66,6 +66,14 @@ _spare: dict[tuple[int, int], Spare] = {}
 in_reset(_spare.clear)
 
 
+if TYPE_CHECKING:
+    _Called = property
+else:
+
+    class _Called(property):
+        """A property whose function is called: CPython 3.14 runs the code of others', and not their lanes."""
+
+
 class Event(Closable, Owned):
     """A point in the work of a stream: `stream.record()` records one, `Device.create_event` creates one.
 
@@ -212,7 +220,7 @@ class Event(Closable, Owned):
         self._handle  # noqa: B018  # raises what a closed event has to say
         return self._options.ipc_enabled
 
-    @property
+    @_Called
     def is_done(self) -> bool:
         """Whether the work before it has run; True if it was never recorded. Source: cuEventQuery."""
         _give_query_lane()
