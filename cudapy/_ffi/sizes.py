@@ -1,5 +1,7 @@
 """The sizes of C's types, and multiples of them."""
 
+from __future__ import annotations
+
 import ctypes
 
 
