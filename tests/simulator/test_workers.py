@@ -404,7 +404,7 @@ ENDLESS = kernel("again:\nadd.u32 %v, %v, %i;\nsetp.ne.u32 %p, %i, 9999999;\n@%p
 
 
 PROGRAM = """
-import os, signal, sys, threading
+import os, signal, sys, threading, time
 import numpy as np
 from tests.simulator.test_workers import ENDLESS, MIXED, Machine, Module, Pace, settings
 
@@ -434,10 +434,16 @@ def test_ctrl_c_in_the_kernels_own_thread() -> None:
 
     looks = []
 
+    def press():  # again, if Python lost it in a callback
+        time.sleep(0.05)
+        while True:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(10)
+
     def looked(*arguments, look=Scheduler.look):  # between two turns of machine code
         looks.append(arguments)
         if len(looks) == 2:
-            threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+            threading.Thread(target=press, daemon=True).start()
         look(*arguments)
 
     run(MIXED, 64 * 64, 40)
