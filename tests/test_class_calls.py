@@ -6,7 +6,6 @@ import ctypes
 import functools
 import operator
 import sys
-import threading
 from collections.abc import Callable
 from types import MethodType
 from typing import Any
@@ -17,6 +16,7 @@ import pytest
 from .stub import module
 from .test_lanes import _switched_on as _switched_on
 from .test_lanes import lanes, needs_lanes
+from .threads import at_once
 
 pytestmark = needs_lanes
 calls = module("_ffi.status_calls")
@@ -213,11 +213,7 @@ def test_threads() -> None:
             if cls(number, i) != ("Called", number, (i,), None, {}):
                 wrong.append((number, i))
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(work, 4)
     assert not wrong
 
 
