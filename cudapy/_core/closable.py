@@ -39,8 +39,8 @@ class Closable(Owner):
     """Base of what can be closed. A closed object lacks its `_vital` attribute, and says so when asked.
 
     So an object in use is never tested for being open: that costs nothing until it matters. As in cuda.core,
-    the `handle` of what is closed is a null one, which only callers are given; the package itself uses
-    `_handle`, which raises.
+    the `handle` of what is closed is a null one, which only callers are given; the package itself uses what
+    raises.
     """
 
     __slots__ = ()
@@ -84,7 +84,7 @@ class Closable(Owner):
 
 
 class SlotClosable(Closable):
-    """Base of what says that it is closed where the slot is asked for that it lacks then."""
+    """Base of what says that it is closed as it is asked for its `_vital` slot."""
 
     __slots__ = ()
     _elsewhere: ClassVar[Mapping[str, str]] = {}

@@ -174,7 +174,7 @@ class Event(Closable, Owned):
 
     @property
     def _handle(self) -> CUevent:
-        """That of an open event. A `__getattr__` instead would make `is_done` a tenth slower."""
+        """That of an open event. A `__getattr__` instead would make `is_done` a seventh slower."""
         try:
             return self._open_handle
         except AttributeError:
